@@ -1,0 +1,619 @@
+"""What is written in a file, in one form for every language: declarations, bodies as trees, settings.
+
+Facts never say what a name means; `link` does. Positions are byte offsets into the file (`at` inclusive, `end` exclusive),
+so that a reader needs no line table; `resilint.text` turns them into lines and columns for a finding.
+Structs are encoded as arrays; a node's tag is its first element.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+READER_VERSION = 1
+"""Raised with every change of this module or of a reader: cached facts of another version are not used."""
+
+
+class Node(Struct, frozen=True, gc=False, array_like=True, tag_field="node"):
+    """Something written at a place. Offsets are bytes from 0; `end` is the first byte after it."""
+
+    at: int
+    end: int
+
+
+# ---------------------------------------------------------------- types as written
+
+
+class Type(Struct, frozen=True, gc=False, array_like=True):
+    """A type as written: dotted name, type arguments, and what is built around it.
+
+    `X | None`, `Optional[X]` is `opt` of X; `*T` is `ptr`; `[]T`, `list[T]` is `list` with T in args; `[3]T` is `array`;
+    `map[K]V`, `dict[K, V]` is `map` with K, V; `chan T` is `chan`; `func(A) B`, `Callable[[A], B]` is `fn`.
+    `ptr` and `opt` keep the name of what they wrap.
+    """
+
+    name: str
+    args: tuple[Type, ...] = ()
+    shape: Literal["plain", "ptr", "opt", "list", "array", "map", "chan", "fn", "variadic"] = "plain"
+
+
+# ---------------------------------------------------------------- expressions
+
+
+class Lit(Node, tag=1):
+    """A literal. Text has its escapes resolved; integers beyond 63 bits are floats."""
+
+    value: None | bool | int | float | str
+
+
+class Ref(Node, tag=2):
+    """A name, or a chain of attributes of a name without any call in it: `self.http.timeout` is one Ref."""
+
+    name: str
+
+
+class Field(Node, tag=3):
+    """An attribute of something that is not a plain chain of names: `make().x`, `xs[0].y`."""
+
+    base: Expr
+    name: str
+
+
+class Index(Node, tag=4):
+    """`base[key]`."""
+
+    base: Expr
+    key: Expr
+
+
+class Slice(Node, tag=5):
+    """`base[lo:hi]`."""
+
+    base: Expr
+    lo: Expr | None
+    hi: Expr | None
+
+
+class Arg(Struct, frozen=True, gc=False, array_like=True):
+    """One argument; `spread` is 1 for `*x` and Go's `x...`, 2 for `**x`."""
+
+    value: Expr
+    name: str | None = None
+    spread: int = 0
+
+
+class Call(Node, tag=6):
+    """A call, a construction in a language that writes it as a call, a conversion to a type that is no builtin."""
+
+    fn: Expr
+    args: tuple[Arg, ...]
+
+
+class Pair(Struct, frozen=True, gc=False, array_like=True):
+    """An element of a collection or a field of a composite literal. `spread` as in Arg (`*x` in a list, `**x` in a dict)."""
+
+    value: Expr
+    key: Expr | None = None
+    spread: int = 0
+
+
+class New(Node, tag=7):
+    """A composite literal of a named type: Go `T{A: 1}` and `&T{}` (the span then includes the `&`).
+
+    Field names are `Ref` keys; without keys the fields stand in the order of the declaration.
+    """
+
+    type: Type
+    fields: tuple[Pair, ...]
+
+
+class Coll(Node, tag=8):
+    """A list, tuple, set or map literal. Keeps at most 64 items; `size` counts all (-1: unknown because of a spread)."""
+
+    kind: Literal["list", "tuple", "set", "map"]
+    items: tuple[Pair, ...]
+    size: int
+    type: Type | None = None
+
+
+class Gen(Struct, frozen=True, gc=False, array_like=True):
+    """One `for` of a comprehension."""
+
+    target: Expr
+    iter: Expr
+    conds: tuple[Expr, ...]
+    is_async: bool = False
+
+
+class Comp(Node, tag=9):
+    """A comprehension; `key` only for maps."""
+
+    kind: Literal["list", "set", "map", "gen"]
+    elt: Expr
+    gens: tuple[Gen, ...]
+    key: Expr | None = None
+
+
+class Fn(Node, tag=10):
+    """A lambda or function literal: the function with that index in the file."""
+
+    index: int
+
+
+class Bin(Node, tag=11):
+    """Arithmetic, comparison, `and`/`or`/`&&`/`||` as `and`/`or`, `in`, `is`, `is not`, `not in`."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+class Un(Node, tag=12):
+    """`-x`, `+x`, `~x`, `not x` (also Go `!x`); Go `*p` is `*`. Go `&x` of a name is `&`."""
+
+    op: str
+    value: Expr
+
+
+class Cond(Node, tag=13):
+    """A conditional expression."""
+
+    test: Expr
+    then: Expr
+    orelse: Expr
+
+
+class Cast(Node, tag=14):
+    """A conversion or assertion to a type: `int(x)`, `float(x)`, `str(x)`, Go `time.Duration(x)` of builtin or well-known
+    basic types, `x.(T)`."""
+
+    type: Type
+    value: Expr
+
+
+class Fmt(Node, tag=15):
+    """Text with holes: literal pieces are `Lit`, holes any other expression (f-string, `%`/`.format`/Sprintf stay calls)."""
+
+    parts: tuple[Expr, ...]
+
+
+class Let(Node, tag=16):
+    """Assignment as a value (walrus)."""
+
+    target: Expr
+    value: Expr
+
+
+class Await(Node, tag=17):
+    """`await x`."""
+
+    value: Expr
+
+
+class Recv(Node, tag=18):
+    """Go `<-ch`."""
+
+    value: Expr
+
+
+class Yield(Node, tag=19):
+    """`yield x`; `delegate` for `yield from`."""
+
+    value: Expr | None
+    delegate: bool = False
+
+
+class Is(Node, tag=20):
+    """A type test: `isinstance(e, T)`, a case of a type switch."""
+
+    value: Expr
+    types: tuple[Type, ...]
+
+
+class Opaque(Node, tag=21):
+    """Anything else; its children are kept, so no call is lost."""
+
+    children: tuple[Expr, ...]
+
+
+Expr = (
+    Lit
+    | Ref
+    | Field
+    | Index
+    | Slice
+    | Call
+    | New
+    | Coll
+    | Comp
+    | Fn
+    | Bin
+    | Un
+    | Cond
+    | Cast
+    | Fmt
+    | Let
+    | Await
+    | Recv
+    | Yield
+    | Is
+    | Opaque
+)
+
+
+# ---------------------------------------------------------------- statements
+
+
+class Assign(Node, tag=40):
+    """`targets` are assigned the same value one after another (`a = b = v`); a tuple target is a `Coll` of kind tuple.
+
+    `op` is empty, or the operator of an augmented assignment without `=` (`+`). `value` is absent for a bare declaration
+    (`var x T`, `x: int`). `declares`: Go `:=` and `var`, and a Python annotation.
+    """
+
+    targets: tuple[Expr, ...]
+    op: str
+    value: Expr | None
+    declares: bool = False
+    type: Type | None = None
+
+
+class Do(Node, tag=41):
+    """An expression for its effect."""
+
+    value: Expr
+
+
+class Return(Node, tag=42):
+    """Several results are a `Coll` of kind tuple."""
+
+    value: Expr | None
+
+
+class Raise(Node, tag=43):
+    """`raise value from cause`; a bare `raise` has neither; Go `panic(x)` stays a call. `from None` has `Lit(None)`."""
+
+    value: Expr | None
+    cause: Expr | None
+
+
+class Jump(Node, tag=44):
+    """`break`, `continue`, `goto`, `fallthrough`."""
+
+    kind: Literal["break", "continue", "goto", "fallthrough"]
+    label: str | None = None
+
+
+class If(Node, tag=45):
+    """`elif` is an `If` alone in `orelse`; Go's init statement stands before the If in the same block."""
+
+    test: Expr
+    then: Block
+    orelse: Block
+
+
+class Case(Struct, frozen=True, gc=False, array_like=True):
+    """One way of a switch; no tests: the default. In a switch without subject the tests are conditions."""
+
+    tests: tuple[Expr, ...]
+    body: Block
+
+
+class Switch(Node, tag=46):
+    """`switch`, `match` (patterns as expressions, `Opaque` where they are none), type switch (tests are `Is`)."""
+
+    subject: Expr | None
+    cases: tuple[Case, ...]
+
+
+class Comm(Struct, frozen=True, gc=False, array_like=True):
+    """One case of a select: a `Send`, a `Do(Recv)` or an `Assign` from a `Recv`; none: default."""
+
+    op: Stmt | None
+    body: Block
+
+
+class Select(Node, tag=47):
+    """Go's choice over channels."""
+
+    cases: tuple[Comm, ...]
+
+
+class Loop(Node, tag=48):
+    """`ever`: no test or a test that is literally true; `while`: test; `count`: Go's three-part loop and nothing else;
+    `each`: over `iter` into `target`.
+
+    Go's init statement stands before the loop in the same block; `step` is the post statement.
+    """
+
+    form: Literal["ever", "while", "count", "each"]
+    test: Expr | None
+    target: Expr | None
+    iter: Expr | None
+    step: Stmt | None
+    body: Block
+    orelse: Block = ()
+    is_async: bool = False
+    label: str | None = None
+
+
+class Handler(Struct, frozen=True, gc=False, array_like=True):
+    """`except types as name`; no types: everything."""
+
+    at: int
+    end: int
+    types: tuple[Expr, ...]
+    name: str | None
+    body: Block
+
+
+class Try(Node, tag=49):
+    body: Block
+    handlers: tuple[Handler, ...]
+    orelse: Block
+    final: Block
+
+
+class Item(Struct, frozen=True, gc=False, array_like=True):
+    value: Expr
+    target: Expr | None
+
+
+class With(Node, tag=50):
+    items: tuple[Item, ...]
+    body: Block
+    is_async: bool = False
+
+
+class Defer(Node, tag=51):
+    """Go `defer call`."""
+
+    call: Expr
+
+
+class Go(Node, tag=52):
+    """Go `go call`."""
+
+    call: Expr
+
+
+class Send(Node, tag=53):
+    """Go `ch <- value`."""
+
+    channel: Expr
+    value: Expr
+
+
+class Def(Node, tag=54):
+    """A function or class declared here: the one with that index in the file, bound to `name`."""
+
+    kind: Literal["function", "class"]
+    index: int
+    name: str
+
+
+class Scope(Node, tag=55):
+    """Python `global` and `nonlocal`."""
+
+    kind: Literal["global", "nonlocal"]
+    names: tuple[str, ...]
+
+
+class Delete(Node, tag=56):
+    """Python `del`."""
+
+    targets: tuple[Expr, ...]
+
+
+Stmt = (
+    Assign
+    | Do
+    | Return
+    | Raise
+    | Jump
+    | If
+    | Switch
+    | Select
+    | Loop
+    | Try
+    | With
+    | Defer
+    | Go
+    | Send
+    | Def
+    | Scope
+    | Delete
+)
+Block = tuple[Stmt, ...]
+
+
+# ---------------------------------------------------------------- declarations: the header
+
+
+class Param(Struct, frozen=True, gc=False, array_like=True):
+    """A parameter. `kind`: `self` the receiver (Python's first of a method, `cls`, Go's receiver), `pos` by position or name,
+    `posonly`, `kw` only by name, `*` the rest by position (Go variadic), `**` the rest by name."""
+
+    name: str
+    kind: Literal["self", "pos", "posonly", "kw", "*", "**"]
+    type: Type | None = None
+    default: Expr | None = None
+
+
+class Function(Struct, frozen=True, gc=False, array_like=True):
+    """A function's declaration; its body lies apart, in `FileFacts.bodies` under the same index.
+
+    Index 0 of every code file is `<module>`, whose body is the file's top-level statements (Go: package-level `var`/`const`
+    as Assign, in order).
+    `qual` is dotted inside the file: `Class.method`, `outer.inner`, `outer.<lambda1>` (numbered from 1 within its scope);
+    Go methods are `Type.Method`, function literals `Outer.<lambda1>`.
+    """
+
+    name: str
+    qual: str
+    kind: Literal["module", "free", "method", "lambda"]
+    at: int
+    end: int
+    name_at: int
+    """Offset of the name (of the first byte for a lambda)."""
+    params: tuple[Param, ...] = ()
+    returns: tuple[Type, ...] = ()
+    named_returns: tuple[str, ...] = ()
+    decorators: tuple[Expr, ...] = ()
+    owner: int = -1
+    """Index of the class it is declared in; Go: of the receiver's type where that stands in this file, else -1."""
+    parent: int = -1
+    """Index of the function it is nested in (0: directly in the module)."""
+    receiver: str = ""
+    """Go: name of the receiver's type."""
+    is_async: bool = False
+    is_generator: bool = False
+    is_static: bool = False
+    is_class: bool = False
+    is_property: bool = False
+    is_abstract: bool = False
+    """Abstract, an interface's method, or a body that is only `...`, `pass` or `raise NotImplementedError`."""
+    calls: tuple[str, ...] = ()
+    """What its body calls (nested functions not included), each once, sorted: `a.b.c` where the callee is a chain of names,
+    `.c` where it is an attribute of anything else. Constructions `T{}` are listed as `T{`."""
+    values: tuple[str, ...] = ()
+    """Dotted names of its body that stand as a value (argument, right side, returned, stored, decorator), each once, sorted."""
+    writes: tuple[str, ...] = ()
+    """Names of attributes its body assigns (last segment), sorted; keyed fields of composite literals too."""
+
+
+class ClassField(Struct, frozen=True, gc=False, array_like=True):
+    """A field declared in a class body or struct. `tag` is Go's struct tag."""
+
+    name: str
+    at: int
+    end: int
+    type: Type | None = None
+    init: Expr | None = None
+    tag: str = ""
+    embedded: bool = False
+
+
+class Class(Struct, frozen=True, gc=False, array_like=True):
+    """A class, struct, interface or named type. `alias_of`: Go `type A B`, `type F func()`, `type A = B`."""
+
+    name: str
+    qual: str
+    kind: Literal["class", "struct", "interface", "alias"]
+    at: int
+    end: int
+    name_at: int
+    bases: tuple[Expr, ...] = ()
+    decorators: tuple[Expr, ...] = ()
+    fields: tuple[ClassField, ...] = ()
+    methods: tuple[int, ...] = ()
+    """Indices of the functions declared in its body (Python); an interface's methods (Go)."""
+    parent: int = -1
+    """Index of the function it is declared in (0: module)."""
+    outer: int = -1
+    """Index of the class it is nested in."""
+    alias_of: Type | None = None
+    keywords: tuple[Arg, ...] = ()
+
+
+class Import(Struct, frozen=True, gc=False, array_like=True):
+    """`import target as alias`, or `from target import name as alias` (then `name` is set, `*` for all).
+
+    `level` counts the leading dots. Without `as`, `import a.b` binds `a`: alias is then "a" and target "a.b".
+    Go: target is the import path, alias the written name or the last path element that is a Go name ("_" and "." as written).
+    `function` is the index of the function it stands in (0: module level), `guarded` inside try/if.
+    """
+
+    at: int
+    end: int
+    target: str
+    alias: str
+    name: str = ""
+    level: int = 0
+    function: int = 0
+    guarded: bool = False
+    explicit: bool = False
+    """An alias was written."""
+
+
+class Suppression(Struct, frozen=True, gc=False, array_like=True):
+    """A `resilint: ignore[...]` comment. `line` counts from 1; `whole_file` for `ignore-file`; `own_line`: nothing else stands
+    on its line, so it speaks of the next one that is not a comment."""
+
+    line: int
+    column: int
+    end_column: int
+    codes: tuple[str, ...]
+    reason: str
+    whole_file: bool
+    own_line: bool
+
+
+class Setting(Struct, frozen=True, gc=False, array_like=True):
+    """One key of a configuration file as written.
+
+    `path` holds keys and list indices as text (`("spec", "containers", "0", "name")`), blocks of nginx as
+    `("http", "server", "location /api", "proxy_read_timeout")`, repeated blocks with `#2`, `#3` after the name.
+    `kind`: `map` and `list` for containers (listed before what they hold; text is empty), else the type of the scalar.
+    `text` is the scalar as a program would see it (quotes and escapes resolved). `doc` counts YAML documents from 0.
+    """
+
+    path: tuple[str, ...]
+    text: str
+    kind: Literal["map", "list", "str", "int", "float", "bool", "null"]
+    at: int
+    end: int
+    key_at: int
+    key_end: int
+    doc: int = 0
+
+
+class ReadError(Struct, frozen=True, gc=False, array_like=True):
+    """A place that could not be read. One file gives at most one finding from all of them."""
+
+    at: int
+    message: str
+
+
+class FileFacts(Struct, frozen=True, array_like=True):
+    """All that one file says. `bodies[i]` is the encoded `Block` of `functions[i]`."""
+
+    kind: str
+    package: str = ""
+    imports: tuple[Import, ...] = ()
+    functions: tuple[Function, ...] = ()
+    classes: tuple[Class, ...] = ()
+    exports: tuple[str, ...] | None = None
+    """Python's `__all__` where it is a literal."""
+    bodies: tuple[msgspec.Raw, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    errors: tuple[ReadError, ...] = ()
+    generated: bool = False
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_FACTS = msgspec.msgpack.Decoder(FileFacts)
+_BLOCK = msgspec.msgpack.Decoder(Block)
+
+
+def encode(facts: FileFacts) -> bytes:
+    """Facts as bytes, for the cache and for the way between processes."""
+    return _ENCODER.encode(facts)
+
+
+def encode_block(block: Block) -> msgspec.Raw:
+    """A body as it lies in `FileFacts.bodies`."""
+    return msgspec.Raw(_ENCODER.encode(block))
+
+
+def decode(data: bytes) -> FileFacts:
+    """The facts of `encode`. Raises `msgspec.DecodeError` on other bytes."""
+    return _FACTS.decode(data)
+
+
+def decode_block(raw: msgspec.Raw) -> Block:
+    """One body. Raises `msgspec.DecodeError` where nesting passes the decoder's depth; readers stay below it."""
+    return _BLOCK.decode(raw)
