@@ -1,0 +1,37 @@
+"""Bytes to facts, one module per language or format; the only stage that parses.
+
+A reader module has one function `read(data: bytes) -> FileFacts`. It never raises on any input, never runs or imports what it reads,
+and gives the facts of the sound parts of a broken file, with the broken places in `FileFacts.errors`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from resilint.facts import FileFacts, ReadError, encode
+
+READERS = {
+    "python": "resilint.read.python",
+    "go": "resilint.read.go",
+    "yaml": "resilint.read.yaml",
+    "json": "resilint.read.json",
+    "toml": "resilint.read.toml",
+    "properties": "resilint.read.properties",
+    "ini": "resilint.read.ini",
+    "env": "resilint.read.env",
+    "nginx": "resilint.read.nginx",
+}
+"""The reader of each kind of file, imported when the first such file is read. `discover` says which file is of which kind."""
+
+
+def read(data: bytes, kind: str) -> bytes:
+    """The encoded facts of a file's bytes: pure, so that its result can be cached by the hash of `data` and the reader's version.
+
+    Raises `KeyError` for a kind without reader.
+    """
+    module = import_module(READERS[kind])
+    try:
+        facts: FileFacts = module.read(data)
+    except (RecursionError, MemoryError) as problem:
+        facts = FileFacts(kind, errors=(ReadError(0, f"too deeply nested to read ({type(problem).__name__})"),))
+    return encode(facts)
