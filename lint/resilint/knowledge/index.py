@@ -1,0 +1,390 @@
+"""The look-ups of the engine: canonical name to what is known of it, one table per language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import translate
+from functools import cached_property
+from typing import TypeVar
+
+from resilint.knowledge.schema import (
+    Bound,
+    CallEntry,
+    ContextRow,
+    EntryRow,
+    ErrorCall,
+    ErrorEntry,
+    Library,
+    Part,
+    ScopeRow,
+    SpawnRow,
+    TypeEntry,
+)
+from resilint.model import Confidence
+
+Row = CallEntry | TypeEntry | EntryRow | ErrorEntry | ErrorCall
+
+V = TypeVar("V")
+
+
+class Knowledge:
+    """All libraries, in the order of precedence: a later one replaces what an earlier one says of the same name."""
+
+    def __init__(self, libraries: Iterable[Library]) -> None:
+        self.libraries: tuple[Library, ...] = tuple(libraries)
+        self._tables: dict[str, Table] = {}
+
+    def of(self, language: str) -> Table:
+        """The table of a language; an empty one for a language without knowledge."""
+        table = self._tables.get(language)
+        if table is None:
+            table = Table(language, [library for library in self.libraries if library.language == language])
+            self._tables[language] = table
+        return table
+
+
+class Table:
+    """What is known of the names of one language. Nothing in it changes once it is built."""
+
+    def __init__(self, language: str, libraries: Sequence[Library]) -> None:
+        self.language = language
+        self.libraries: tuple[Library, ...] = tuple(libraries)
+        self.entries: tuple[EntryRow, ...] = tuple(row for library in libraries for row in library.entries)
+        self._calls: dict[str, CallEntry] = {}
+        self._types: dict[str, TypeEntry] = {}
+        self._made_by: dict[str, TypeEntry] = {}
+        self._instances: dict[str, TypeEntry] = {}
+        self._errors: dict[str, ErrorEntry] = {}
+        self._error_calls: dict[str, ErrorCall] = {}
+        self._library_of: dict[int, Library] = {}
+        self._mro: dict[str, tuple[TypeEntry, ...]] = {}
+        self._bounds: dict[str, tuple[Bound, ...]] = {}
+        self._shapes: dict[tuple[str, str], str | None] = {}
+        for library in libraries:
+            self._add(library)
+        self._decorators = _by((row.decorator, row) for row in self.entries)
+        self._registrations = _by((row.call, row) for row in self.entries)
+        self._attributes = _by((row.attribute, row) for row in self.entries)
+        self._entry_bases = _by((row.base, row) for row in self.entries)
+        self._signatures = _by((row.signature or None, row) for row in self.entries)
+
+    def _add(self, library: Library) -> None:
+        for call in library.calls:
+            self._library_of[id(call)] = library
+            self._calls.update(dict.fromkeys(call.names, call))
+        for type_entry in library.types:
+            self._library_of[id(type_entry)] = library
+            self._types[type_entry.name] = type_entry
+            self._types.update(dict.fromkeys(type_entry.aliases, type_entry))
+            self._made_by.update(dict.fromkeys(type_entry.made_by, type_entry))
+            self._instances.update(dict.fromkeys(type_entry.instances, type_entry))
+        for error in library.errors:
+            self._library_of[id(error)] = library
+            self._errors.update(dict.fromkeys(error.names, error))
+        for error_call in library.error_calls:
+            self._library_of[id(error_call)] = library
+            self._error_calls.update(dict.fromkeys(error_call.names, error_call))
+        for row in library.entries:
+            self._library_of[id(row)] = library
+
+    def call(self, name: str) -> CallEntry | None:
+        """What calling `name` does: a function, or `Type.method` also by an alias, an instance or a base of the type, or by
+        what the type says of every method it does not list."""
+        found = self._calls.get(name)
+        if found is not None:
+            return found
+        owner, method = self._owner(name)
+        if owner is None:
+            return None
+        levels = self.mro(owner.name)
+        found = _on_levels(self._calls, levels, method)
+        if found is not None or method.startswith("__"):
+            return found
+        for level in levels:
+            if method in _listed_methods(level):
+                return None
+            if level.any_method is not None:
+                return self._calls.get(level.any_method)
+        return None
+
+    def type(self, name: str) -> TypeEntry | None:
+        """The type of this name or alias."""
+        return self._types.get(name)
+
+    def constructs(self, name: str) -> TypeEntry | None:
+        """The type that a call of `name` constructs with the arguments of the type's own bounds."""
+        return self._types.get(name)
+
+    def made_by(self, name: str) -> TypeEntry | None:
+        """The type that the function or method `name` returns, with arguments of its own."""
+        return self._find(self._made_by, name)
+
+    def instance(self, name: str) -> TypeEntry | None:
+        """The type of the package variable `name`."""
+        return self._instances.get(name)
+
+    def mro(self, name: str) -> tuple[TypeEntry, ...]:
+        """The type and all its known bases, nearest first; empty for an unknown type."""
+        known = self._mro.get(name)
+        if known is None:
+            levels: list[TypeEntry] = []
+            waiting = [name]
+            for current in waiting:
+                entry = self._types.get(current)
+                if entry is not None and not any(entry is level for level in levels):
+                    levels.append(entry)
+                    waiting.extend(entry.bases)
+            known = self._mro[name] = tuple(levels)
+        return known
+
+    def bounds(self, name: str) -> tuple[Bound, ...]:
+        """The bounds of a type, its own first; those of a base where no nearer type says something of the same place."""
+        known = self._bounds.get(name)
+        if known is None:
+            merged: list[Bound] = []
+            for level in self.mro(name):
+                taken = {_place(bound) for bound in merged}
+                merged.extend(bound for bound in level.bounds if _place(bound) not in taken)
+            known = self._bounds[name] = tuple(merged)
+        return known
+
+    def returned(self, name: str) -> str | None:
+        """The type that `Type.method` or `Type.field` gives, by the call's entry or by `returns` of the type or a base."""
+        call = self._calls.get(name)
+        if call is not None and call.returns is not None:
+            return call.returns
+        owner, member = self._owner(name)
+        for level in self.mro(owner.name) if owner is not None else ():
+            if member in level.returns:
+                return level.returns[member]
+        found = self.call(name)
+        return found.returns if found is not None else None
+
+    def shape(self, module: str, symbol: str) -> str | None:
+        """The known type for a name of generated code, by pattern; the later library wins."""
+        key = (module, symbol)
+        if key not in self._shapes:
+            self._shapes[key] = next(
+                (known for of_module, of_symbol, known in self._shape_rows if of_module.match(module) and of_symbol.match(symbol)),
+                None,
+            )
+        return self._shapes[key]
+
+    def library_of(self, entry: Row) -> Library:
+        """The library that an entry of this table belongs to. Raises `KeyError` for an entry from elsewhere."""
+        return self._library_of[id(entry)]
+
+    def cap(self, entry: Row) -> Confidence | None:
+        """The highest confidence of a finding that rests on this entry; `None`: no limit."""
+        return Confidence.LOW if self.library_of(entry).verified is False else None
+
+    def source(self, entry: Row) -> str:
+        """Where the facts of this entry were read."""
+        return self.library_of(entry).source
+
+    def decorator(self, name: str) -> tuple[EntryRow, ...]:
+        """Entries made by decorating with `name`."""
+        return self._find(self._decorators, name) or ()
+
+    def registration(self, name: str) -> tuple[EntryRow, ...]:
+        """Entries made by calling `name`."""
+        return self._find(self._registrations, name) or ()
+
+    def attribute(self, name: str) -> tuple[EntryRow, ...]:
+        """Entries made by assigning to `Type.attribute`."""
+        return self._find(self._attributes, name) or ()
+
+    def entry_base(self, name: str) -> tuple[EntryRow, ...]:
+        """Entries that methods of a subclass of `name` are, by the class, an alias or a base of it."""
+        direct = self._entry_bases.get(name)
+        if direct is not None:
+            return direct
+        for level in self.mro(name):
+            for spelling in (level.name, *level.aliases):
+                if spelling in self._entry_bases:
+                    return self._entry_bases[spelling]
+        return ()
+
+    def signature(self, parameters: tuple[str, ...]) -> tuple[EntryRow, ...]:
+        """Entries that functions with exactly these parameter types are."""
+        return self._signatures.get(parameters, ())
+
+    def error(self, name: str) -> str | None:
+        """The cause an error value or class stands for: `timeout`, `cancel`, `both`, `any`."""
+        entry = self._errors.get(name)
+        return entry.cause if entry is not None else None
+
+    def error_entry(self, name: str) -> ErrorEntry | None:
+        """The entry behind `error`, for its library."""
+        return self._errors.get(name)
+
+    def error_call(self, name: str) -> str | None:
+        """What a call does with an error it is given: `wraps`, `loses`, `format`, `tests`, `edge`."""
+        entry = self._find(self._error_calls, name)
+        return entry.how if entry is not None else None
+
+    def error_call_entry(self, name: str) -> ErrorCall | None:
+        """The entry behind `error_call`, for its library."""
+        return self._find(self._error_calls, name)
+
+    def context(self, name: str) -> ContextRow | None:
+        """How a call of `name` makes a deadline carrier."""
+        call = self.call(name)
+        return call.makes if call is not None else None
+
+    def scope(self, name: str) -> ScopeRow | None:
+        """How a call of `name` bounds other code."""
+        call = self.call(name)
+        return call.scope if call is not None else None
+
+    def spawn(self, name: str) -> SpawnRow | None:
+        """How a call of `name` starts code beside its caller."""
+        call = self.call(name)
+        return call.spawn if call is not None else None
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The import names that are evidence for a known library."""
+        return frozenset(module for library in self.libraries for module in library.modules)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The last segments of everything that can be called or decorated with: what to look for in code."""
+        return frozenset(name.rpartition(".")[2] for name in self.canonical_names) | self._member_names
+
+    @cached_property
+    def canonical_names(self) -> frozenset[str]:
+        """Every canonical name of this table."""
+        known: set[str] = set()
+        for part in (self._calls, self._types, self._made_by, self._instances, self._error_calls, self._decorators):
+            known.update(part)
+        known.update(self._registrations)
+        known.update(bound.option for bound in self._all_bounds() if bound.option is not None)
+        return frozenset(known)
+
+    def is_known_module(self, path: str) -> bool:
+        """Whether an import of `path` is evidence for a known library: its module or one inside it."""
+        if path in self.modules:
+            return True
+        separator = "/" if self.language == "go" else "."
+        while separator in path:
+            path = path.rpartition(separator)[0]
+            # `net` is a module of its own beside `net/url`; only a repository's path owns what lies below it.
+            if path in self.modules and (self.language != "go" or "." in path.partition("/")[0]):
+                return True
+        return False
+
+    @cached_property
+    def _member_names(self) -> frozenset[str]:
+        members: set[str] = set()
+        for entry in self._types.values():
+            members.update(_listed_methods(entry), entry.delegates)
+        return frozenset(members)
+
+    @cached_property
+    def _shape_rows(self) -> list[tuple[re.Pattern[str], re.Pattern[str], str]]:
+        rows = [row for library in reversed(self.libraries) for row in library.shapes]
+        return [(re.compile(translate(row.module)), re.compile(translate(row.name)), row.type) for row in rows]
+
+    def _all_bounds(self) -> Iterator[Bound]:
+        for library in self.libraries:
+            for type_entry in library.types:
+                yield from type_entry.bounds
+            for call in library.calls:
+                yield from call.bounds
+
+    def _owner(self, name: str) -> tuple[TypeEntry | None, str]:
+        owner, _, member = name.rpartition(".")
+        return self._types.get(owner) or self._instances.get(owner), member
+
+    def _find(self, rows: dict[str, V], name: str) -> V | None:
+        found = rows.get(name)
+        if found is not None:
+            return found
+        owner, member = self._owner(name)
+        return _on_levels(rows, self.mro(owner.name), member) if owner is not None else None
+
+
+def holds(bound: Bound, version: str | None) -> bool:
+    """Whether a row holds for a version of its library. Of an unknown version the newest rows hold: those without `before`."""
+    if version is None or not (at := _version(version)):
+        return bound.before is None
+    if bound.since is not None and at < _version(bound.since):
+        return False
+    return bound.before is None or at < _version(bound.before)
+
+
+def duplicates(libraries: Iterable[Library]) -> list[str]:
+    """Names that two entries of one language and kind claim, one line each."""
+    owners: dict[tuple[str, str, str], list[str]] = {}
+    for library in libraries:
+        claims = [
+            *(("call", name) for call in library.calls for name in call.names),
+            *(("type", name) for entry in library.types for name in (entry.name, *entry.aliases)),
+            *(("made_by", name) for entry in library.types for name in entry.made_by),
+            *(("instance", name) for entry in library.types for name in entry.instances),
+            *(("error", name) for error in library.errors for name in error.names),
+            *(("error_call", name) for error_call in library.error_calls for name in error_call.names),
+        ]
+        for kind, name in claims:
+            owners.setdefault((library.language, kind, name), []).append(library.library)
+    return [
+        f"{language} {kind} {name}: {', '.join(libraries_of)}"
+        for (language, kind, name), libraries_of in sorted(owners.items())
+        if len(libraries_of) > 1
+    ]
+
+
+K = TypeVar("K")
+
+
+def _by(pairs: Iterable[tuple[K | None, EntryRow]]) -> dict[K, tuple[EntryRow, ...]]:
+    rows: dict[K, tuple[EntryRow, ...]] = {}
+    for key, row in pairs:
+        if key is not None:
+            rows[key] = (*rows.get(key, ()), row)
+    return rows
+
+
+def _on_levels(rows: dict[str, V], levels: tuple[TypeEntry, ...], member: str) -> V | None:
+    for level in levels:
+        for spelling in (level.name, *level.aliases, *level.instances):
+            found = rows.get(f"{spelling}.{member}")
+            if found is not None:
+                return found
+    return None
+
+
+def _listed_methods(entry: TypeEntry) -> set[str]:
+    places: tuple[Bound | Part, ...] = (*entry.bounds, *entry.parts)
+    return {*entry.returns, *(place.setter for place in places if place.setter is not None)}
+
+
+def _place(bound: Bound) -> tuple[object, ...]:
+    return (
+        bound.slot,
+        bound.arg if bound.arg is not None else bound.pos,
+        bound.field,
+        bound.class_attr,
+        bound.setter,
+        bound.option,
+        bound.key,
+        bound.statement,
+        bound.item,
+    )
+
+
+_VERSION = re.compile(r"\s*[=~^]*\s*(?:v|go)?(\d+(?:\.\d+)*)(.*)", re.IGNORECASE | re.DOTALL)
+_PRERELEASE = re.compile(r"[-._]?(?:a|alpha|b|beta|c|rc|pre|preview|dev|m|snapshot|0\.\d{14})(?![a-z])", re.IGNORECASE)
+
+
+def _version(text: str) -> tuple[tuple[int, ...], int] | tuple[()]:
+    """Release numbers without trailing zeros, and 0 for a pre-release, else 1; empty for text that is no version."""
+    match = _VERSION.match(text)
+    if match is None:
+        return ()
+    release = [int(part) for part in match[1].split(".")]
+    while release and release[-1] == 0:
+        release.pop()
+    return tuple(release), 0 if _PRERELEASE.match(match[2]) else 1

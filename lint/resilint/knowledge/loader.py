@@ -1,0 +1,198 @@
+"""Reads knowledge files: the shipped ones through one compiled blob, the user's own with every problem named by its line."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from resilint.knowledge import schema
+from resilint.knowledge.index import Knowledge
+from resilint.knowledge.schema import Library
+
+if TYPE_CHECKING:
+    import yaml
+
+SHIPPED = Path(__file__).parent
+BLOB_FORMAT = 1
+
+_DIGEST = 16
+
+
+class KnowledgeError(Exception):
+    """Knowledge that cannot be used, or a name that is not known. The message has one line for each problem."""
+
+
+@dataclass(frozen=True)
+class Inline:
+    """Knowledge written inside another file: the parsed mapping (or list of mappings), and where it stands.
+
+    With `node`, the composed YAML node of the same value, messages name the line of each key, else the line of the whole.
+    """
+
+    value: object
+    path: str
+    line: int = 1
+    node: yaml.Node | None = None
+
+
+def load(extra: Sequence[Inline | Mapping[str, object] | str | Path] = (), root: Path | None = None) -> Knowledge:
+    """All shipped knowledge, then the user's: mappings, or paths of YAML files relative to `root` and inside it.
+
+    What the user says of a name replaces what is shipped. Raises `KnowledgeError` with all problems of all files.
+    """
+    libraries = list(shipped())
+    problems: list[str] = []
+    for item in extra:
+        try:
+            libraries += _user_libraries(item, (root or Path.cwd()).resolve())
+        except KnowledgeError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise KnowledgeError("\n".join(problems))
+    return Knowledge(libraries)
+
+
+def shipped(directory: Path = SHIPPED) -> tuple[Library, ...]:
+    """The libraries of a knowledge directory (`<language>/*.yaml`), from the compiled blob if it is current, else parsed."""
+    files = sorted(directory.glob("*/*.yaml"))
+    key = _key(directory, files)
+    blob = _blob_path(directory)
+    libraries = _read_blob(blob, key)
+    if libraries is None:
+        libraries = parse(files)
+        _write_blob(blob, key, libraries)
+    return libraries
+
+
+def parse(files: Sequence[Path]) -> tuple[Library, ...]:
+    """The libraries of these YAML files, in their order. Raises `KnowledgeError` with all problems of all files."""
+    libraries: list[Library] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            libraries += _from_text(_read_text(file, str(file)), str(file), declared=False)
+        except KnowledgeError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise KnowledgeError("\n".join(problems))
+    return tuple(libraries)
+
+
+def cache_dir() -> Path:
+    """Where compiled knowledge is kept: RESILINT_CACHE_DIR, else `resilint` in XDG_CACHE_HOME, else ~/.cache/resilint."""
+    own = os.environ.get("RESILINT_CACHE_DIR")
+    if own:
+        return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path("~/.cache").expanduser()) / "resilint"
+
+
+def _user_libraries(item: Inline | Mapping[str, object] | str | Path, root: Path) -> list[Library]:
+    if isinstance(item, Mapping):
+        item = Inline(dict(item), "knowledge")
+    if isinstance(item, Inline):
+        return _libraries(item.value, item.path, item.line, item.node, declared=True)
+    path = (root / item).resolve()
+    if not path.is_relative_to(root):
+        raise KnowledgeError(f"{item}: knowledge files must lie inside {root}")
+    return _from_text(_read_text(path, str(item)), str(item), declared=True)
+
+
+def _read_text(path: Path, shown: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise KnowledgeError(f"{shown}: cannot be read: {problem.strerror}") from problem
+    except UnicodeDecodeError as problem:
+        raise KnowledgeError(f"{shown}: not UTF-8 text") from problem
+
+
+def _from_text(text: str, shown: str, *, declared: bool) -> list[Library]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        value = yaml.load(text, Loader=loader)
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        line = mark.line + 1 if mark is not None else 1
+        raise KnowledgeError(f"{shown}:{line}: not valid YAML: {getattr(problem, 'problem', None) or problem}") from problem
+    except ValueError as problem:
+        # PyYAML reads impossible dates as dates.
+        raise KnowledgeError(f"{shown}:1: not valid YAML: {problem}") from problem
+    return _libraries(value, shown, 1, lambda: yaml.compose(text, Loader=loader), declared=declared)
+
+
+def _libraries(value: object, shown: str, line: int, node: Any, *, declared: bool) -> list[Library]:
+    """The structs of a parsed file. The slow, well-worded validation runs only when the quick one fails."""
+    several = isinstance(value, list)
+    items = [_plain(item) for item in (value if isinstance(value, list) else [value])]
+    if declared:
+        items = [{"source": shown, "verified": "declared", **item} if isinstance(item, dict) else item for item in items]
+    try:
+        return msgspec.convert(items, list[Library])
+    except msgspec.ValidationError as problem:
+        from resilint.knowledge.problems import explain
+
+        root_node = node() if callable(node) else node
+        lines = explain(items if several else items[0], shown, line, root_node)
+        raise KnowledgeError("\n".join(lines) or f"{shown}:{line}: {problem}") from None
+
+
+def _plain(value: object) -> Any:
+    """The value with text for keys: positions are written as numbers in YAML."""
+    if isinstance(value, Mapping):
+        return {str(key) if type(key) is int else key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _key(directory: Path, files: Sequence[Path]) -> bytes:
+    """A hash that changes with any knowledge file, with the schema, and with the form of the blob."""
+    digest = blake2b(f"{BLOB_FORMAT} {msgspec.__version__}".encode(), digest_size=_DIGEST)
+    for file in (*files, Path(schema.__file__)):
+        stat = file.stat()
+        name = file.relative_to(directory) if file.is_relative_to(directory) else file
+        digest.update(f"\0{name}\0{stat.st_mtime_ns}\0{stat.st_size}".encode())
+    return digest.digest()
+
+
+def _blob_path(directory: Path) -> Path:
+    """One blob for each installation, so that old ones do not pile up."""
+    place = blake2b(os.fsencode(directory.resolve()), digest_size=8).hexdigest()
+    return cache_dir() / f"knowledge-{place}.msgpack"
+
+
+def _read_blob(blob: Path, key: bytes) -> tuple[Library, ...] | None:
+    try:
+        data = blob.read_bytes()
+    except OSError:
+        return None
+    body = memoryview(data)[2 * _DIGEST :]
+    if data[:_DIGEST] != key or data[_DIGEST : 2 * _DIGEST] != blake2b(body, digest_size=_DIGEST).digest():
+        return None
+    try:
+        return msgspec.msgpack.decode(body, type=tuple[Library, ...])
+    except msgspec.DecodeError:
+        return None
+
+
+def _write_blob(blob: Path, key: bytes, libraries: tuple[Library, ...]) -> None:
+    body = msgspec.msgpack.encode(libraries)
+    # Without a usable cache directory every run parses: slower, and right.
+    with suppress(OSError):
+        blob.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=blob.parent, prefix=blob.name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(key + blake2b(body, digest_size=_DIGEST).digest() + body)
+            os.replace(temporary, blob)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)

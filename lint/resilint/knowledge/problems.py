@@ -1,0 +1,155 @@
+"""Names what is wrong with a knowledge file: one line for each problem, with its line, key and the likely spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+import jsonschema
+import msgspec
+import yaml
+
+from resilint.knowledge.schema import Library
+
+Path = tuple[str | int, ...]
+
+
+@cache
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of one knowledge file."""
+    return msgspec.json.schema(Library)
+
+
+def explain(value: object, shown: str, line: int, node: yaml.Node | None) -> list[str]:
+    """The problems of a library mapping, or a list of them. `shown` and `line` say where it stands, `node` its YAML form."""
+    schema = json_schema()
+    if isinstance(value, list):
+        schema = {"type": "array", "items": {"$ref": schema["$ref"]}, "$defs": schema["$defs"]}
+    validator = jsonschema.Draft202012Validator(schema)
+    found: list[tuple[int, str]] = []
+    for path, message in _messages(validator.iter_errors(value)):
+        at = line if node is None else _line(node, path)
+        key = _key(path)
+        found.append((at, f"{shown}:{at}: {f'key {key!r}: ' if key else ''}{message}"))
+    return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
+
+
+def suggestion(wrong: object, known: list[str]) -> str:
+    """`, did you mean 'x'?`, or nothing if no known word is near."""
+    near = get_close_matches(str(wrong), known, 1, 0.6)
+    return f", did you mean {near[0]!r}?" if near else ""
+
+
+def _messages(errors: Any) -> Iterator[tuple[Path, str]]:
+    for error in errors:
+        yield from _message(error)
+
+
+def _message(error: Any) -> Iterator[tuple[Path, str]]:
+    path: Path = tuple(error.absolute_path)
+    value = error.instance
+    match error.validator:
+        case "additionalProperties" if error.validator_value is False:
+            known = sorted(error.schema["properties"])
+            for key in value:
+                if key not in known:
+                    yield (*path, key), f"unknown key{suggestion(key, known) or ', known are: ' + ', '.join(known)}"
+        case "required":
+            # jsonschema gives one error for each missing key, all with the same list.
+            missing = next(key for key in error.validator_value if repr(key) in error.message.split(" is a required")[0])
+            yield path, f"key {missing!r} is missing"
+        case "enum":
+            yield path, _unknown_value(value, error.validator_value)
+        case "anyOf":
+            branches = [_resolved(branch) for branch in error.validator_value]
+            inside = [found for found in error.context if len(found.absolute_path) > len(path) or found.validator in _STRUCTURAL]
+            if isinstance(value, dict | list) and inside:
+                yield from _messages(inside)
+                return
+            words = [word for branch in branches for word in branch.get("enum", ())]
+            if isinstance(value, str) and words:
+                yield path, _unknown_value(value, words)
+            else:
+                kinds = [_kind(branch) for branch in branches]
+                yield path, f"expected {' or '.join(dict.fromkeys(kinds))}, not {_shown(value)}{_hint(value, branches)}"
+        case "type":
+            yield path, f"expected {_kind(error.schema)}, not {_shown(value)}{_hint(value, [error.schema])}"
+        case _:
+            yield path, str(error.message)
+
+
+_STRUCTURAL = {"additionalProperties", "required"}
+
+
+def _resolved(branch: dict[str, Any]) -> dict[str, Any]:
+    reference = branch.get("$ref")
+    return json_schema()["$defs"][reference.rpartition("/")[2]] if reference else branch
+
+
+def _unknown_value(value: object, words: list[object]) -> str:
+    known = [str(word) for word in words if word is not None]
+    return f"unknown value {value!r}{suggestion(value, known) or ', known are: ' + ', '.join(known)}"
+
+
+def _kind(branch: dict[str, Any]) -> str:
+    if "enum" in branch:
+        return " or ".join("false" if word is False else repr(word) for word in branch["enum"])
+    name = branch.get("type", "")
+    if isinstance(name, list):
+        return " or ".join(_KINDS.get(one, str(one)) for one in name)
+    return _KINDS.get(name, str(name))
+
+
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "a mapping",
+}
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return repr(value) if isinstance(value, str) else str(value)
+
+
+def _hint(value: object, branches: list[dict[str, Any]]) -> str:
+    if any(branch.get("type") == "string" for branch in branches) and isinstance(value, int | float):
+        return " (quote it)"
+    if any(branch.get("type") == "array" for branch in branches) and not isinstance(value, dict | list):
+        return " (write [...])"
+    return ""
+
+
+def _key(path: Path) -> str:
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def _line(node: yaml.Node, path: Path) -> int:
+    """The line of the key or item at `path`, or of the nearest part of it that exists."""
+    line = node.start_mark.line
+    for step in path:
+        if isinstance(node, yaml.MappingNode):
+            pair = next((pair for pair in node.value if pair[0].value == str(step)), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line, pair[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line
+        else:
+            break
+    return int(line) + 1
