@@ -75,6 +75,9 @@ class Table:
             self._calls.update(dict.fromkeys(call.names, call))
         for type_entry in library.types:
             self._library_of[id(type_entry)] = library
+            replaced = self._types.get(type_entry.name)
+            if replaced is not None:
+                self._types.update(dict.fromkeys(replaced.aliases, type_entry))
             self._types[type_entry.name] = type_entry
             self._types.update(dict.fromkeys(type_entry.aliases, type_entry))
             self._made_by.update(dict.fromkeys(type_entry.made_by, type_entry))

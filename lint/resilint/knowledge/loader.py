@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ SHIPPED = Path(__file__).parent
 BLOB_FORMAT = 1
 
 _DIGEST = 16
+_MOST_VALUES = 1_000_000
 
 
 class KnowledgeError(Exception):
@@ -118,7 +121,7 @@ def _read_text(path: Path, shown: str) -> str:
 def _from_text(text: str, shown: str, *, declared: bool) -> list[Library]:
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = _yaml_loader()
     try:
         value = yaml.load(text, Loader=loader)
     except yaml.YAMLError as problem:
@@ -131,10 +134,36 @@ def _from_text(text: str, shown: str, *, declared: bool) -> list[Library]:
     return _libraries(value, shown, 1, lambda: yaml.compose(text, Loader=loader), declared=declared)
 
 
+@cache
+def _yaml_loader() -> type[yaml.SafeLoader]:
+    """PyYAML takes the last of two equal keys, and a list of rows would be lost without a word."""
+    import yaml
+
+    fast: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(fast):  # type: ignore[valid-type, misc]
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+            seen: set[str] = set()
+            for key, _ in node.value:
+                if key.value in seen and isinstance(key, yaml.ScalarNode):
+                    raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} stands twice", key.start_mark)
+                if isinstance(key, yaml.ScalarNode):
+                    seen.add(key.value)
+            return dict(super().construct_mapping(node, deep))
+
+    return Loader
+
+
 def _libraries(value: object, shown: str, line: int, node: Any, *, declared: bool) -> list[Library]:
     """The structs of a parsed file. The slow, well-worded validation runs only when the quick one fails."""
     several = isinstance(value, list)
-    items = [_plain(item) for item in (value if isinstance(value, list) else [value])]
+    left = count(_MOST_VALUES, -1)
+    try:
+        items = [_plain(item, left) for item in (value if isinstance(value, list) else [value])]
+    except RecursionError:
+        raise KnowledgeError(f"{shown}:{line}: nested too deeply") from None
+    except OverflowError:
+        raise KnowledgeError(f"{shown}:{line}: more than {_MOST_VALUES} values") from None
     if declared:
         items = [{"source": shown, "verified": "declared", **item} if isinstance(item, dict) else item for item in items]
     try:
@@ -147,11 +176,13 @@ def _libraries(value: object, shown: str, line: int, node: Any, *, declared: boo
         raise KnowledgeError("\n".join(lines) or f"{shown}:{line}: {problem}") from None
 
 
-def _plain(value: object) -> Any:
-    """The value with text for keys: positions are written as numbers in YAML."""
+def _plain(value: object, left: Iterator[int]) -> Any:
+    """The value with text for keys: positions are written as numbers in YAML. Aliases may multiply: `left` says how far."""
+    if next(left) < 0:
+        raise OverflowError
     if isinstance(value, Mapping):
-        return {str(key) if type(key) is int else key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {str(key) if type(key) is int else key: _plain(item, left) for key, item in value.items()}
+    return [_plain(item, left) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _key(directory: Path, files: Sequence[Path]) -> bytes:

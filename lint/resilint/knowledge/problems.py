@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
@@ -29,7 +30,12 @@ def explain(value: object, shown: str, line: int, node: yaml.Node | None) -> lis
         schema = {"type": "array", "items": {"$ref": schema["$ref"]}, "$defs": schema["$defs"]}
     validator = jsonschema.Draft202012Validator(schema)
     found: list[tuple[int, str]] = []
-    for path, message in _messages(validator.iter_errors(value)):
+    messages = list(_messages(validator.iter_errors(value)))
+    misspelt = {(path[:-1], near[1]) for path, message in messages if (near := _SUGGESTED.search(message)) is not None}
+    for path, message in messages:
+        missing = _MISSING.fullmatch(message)
+        if missing is not None and (path, missing[1]) in misspelt:
+            continue  # named already, where it is misspelt
         at = line if node is None else _line(node, path)
         key = _key(path)
         found.append((at, f"{shown}:{at}: {f'key {key!r}: ' if key else ''}{message}"))
@@ -74,13 +80,17 @@ def _message(error: Any) -> Iterator[tuple[Path, str]]:
             else:
                 kinds = [_kind(branch) for branch in branches]
                 yield path, f"expected {' or '.join(dict.fromkeys(kinds))}, not {_shown(value)}{_hint(value, branches)}"
+        case "minItems" | "maxItems":
+            yield path, f"expected {error.validator_value} items, not {len(value)}"
         case "type":
             yield path, f"expected {_kind(error.schema)}, not {_shown(value)}{_hint(value, [error.schema])}"
         case _:
             yield path, str(error.message)
 
 
-_STRUCTURAL = {"additionalProperties", "required"}
+_STRUCTURAL = {"additionalProperties", "required", "minItems", "maxItems"}
+_SUGGESTED = re.compile(r"^unknown key, did you mean '(\w+)'\?$")
+_MISSING = re.compile(r"^key '(\w+)' is missing$")
 
 
 def _resolved(branch: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +134,7 @@ def _shown(value: object) -> str:
 
 
 def _hint(value: object, branches: list[dict[str, Any]]) -> str:
-    if any(branch.get("type") == "string" for branch in branches) and isinstance(value, int | float):
+    if any(branch.get("type") == "string" for branch in branches) and not isinstance(value, dict | list | bool | None):
         return " (quote it)"
     if any(branch.get("type") == "array" for branch in branches) and not isinstance(value, dict | list):
         return " (write [...])"
