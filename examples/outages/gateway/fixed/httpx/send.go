@@ -1,0 +1,70 @@
+package httpx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	maxBody        = 1 << 20
+	defaultTimeout = time.Second
+)
+
+// ErrTimeout says that a service did not answer in time.
+var ErrTimeout = errors.New("downstream timed out")
+
+var transport = &http.Transport{
+	DialContext:         (&net.Dialer{Timeout: 500 * time.Millisecond}).DialContext,
+	TLSHandshakeTimeout: 500 * time.Millisecond,
+	MaxIdleConnsPerHost: 128,
+	IdleConnTimeout:     45 * time.Second,
+}
+
+// Send fetches url and returns the body of its answer. A service that is too
+// slow gives ErrTimeout; a caller that has left gives the error of its context.
+func Send(ctx context.Context, url string, opts ...Option) ([]byte, error) {
+	o := options{timeout: defaultTimeout, header: http.Header{}}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	req.Header = o.header
+
+	client := &http.Client{Transport: transport, Timeout: o.timeout}
+	body, err := exchange(client, req)
+	switch {
+	case err == nil:
+		return body, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("caller left: %w", err)
+	case timedOut(err):
+		return nil, fmt.Errorf("%w: %w", ErrTimeout, err)
+	}
+	return nil, err
+}
+
+func exchange(client *http.Client, req *http.Request) ([]byte, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answered %s", req.URL.Host, resp.Status)
+	}
+	return body, err
+}
+
+func timedOut(err error) bool {
+	var netErr net.Error
+	return errors.As(err, &netErr) && netErr.Timeout()
+}
