@@ -1,0 +1,168 @@
+"""INI files in the manner of Python's configparser, and the units of systemd."""
+
+from __future__ import annotations
+
+import re
+
+from resilint.facts import FileFacts, ReadError, Setting
+from resilint.read.comments import line_comments, suppressions
+from resilint.read.settings import MAX_ERRORS, bom_length, decoded, numbered, unreadable, untyped_kind
+
+_LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
+_UNIT = re.compile(rb"^\[(?:Unit|Service|Install|Socket|Timer|Mount|Automount|Path|Slice|Scope|Swap|Container|Pod)\]", re.MULTILINE)
+_INLINE_COMMENT = re.compile(rb"[ \t];")
+_QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"|\'[^\']*+\'')
+
+
+def read(data: bytes) -> FileFacts:
+    """A map for each section, a setting for each key; what is repeated in a section gets `#2`, `#3`."""
+    problem = unreadable(data)
+    if problem is not None:
+        return FileFacts("ini", errors=(problem,))
+    reader = _Reader(data)
+    reader.run()
+    return FileFacts(
+        "ini",
+        settings=tuple(reader.out),
+        suppressions=suppressions(data, line_comments(data, b";", b"#")),
+        errors=tuple(reader.errors),
+    )
+
+
+class _Reader:
+    """One walk over the lines."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.is_unit = _UNIT.search(data) is not None
+        """systemd: only `=` separates, a value goes on behind a backslash, and comments have a line to themselves."""
+        self.out: list[Setting] = []
+        self.errors: list[ReadError] = []
+        self.section: tuple[str, ...] = ()
+        self.sections: dict[str, tuple[int, dict[str, int]]] = {}
+        """For each section its place in `out` and how often each key stood in it."""
+        self.counts: dict[str, int] = {}
+        self.slot = -1
+        self.indent = -1
+        """Indentation of the key whose value a deeper line continues; -1: no such key."""
+        self.parts: list[str] = []
+        """Lines of the value being read; it is finished when anything else comes."""
+        self.carried = False
+        """The line before ended in a backslash."""
+        self.value_at = self.value_end = self.key_at = self.key_end = 0
+        self.key: str | None = None
+
+    def run(self) -> None:
+        """Read all lines."""
+        data = self.data
+        at = bom_length(data)
+        while at < len(data):
+            match = _LINE.match(data, at)
+            if match is None:
+                break
+            self._line(at, match[1])
+            at = match.end()
+        self._finish()
+
+    def _line(self, at: int, line: bytes) -> None:
+        stripped = line.strip()
+        if not stripped:
+            if not self.is_unit or not self.carried:
+                self._finish()
+            return
+        lead = len(line) - len(line.lstrip())
+        at += lead
+        if stripped[:1] in (b"#", b";"):
+            return
+        if self.key is not None and (self.carried if self.is_unit else 0 <= self.indent < lead):
+            self._continue(at, stripped)
+            return
+        self._finish()
+        if stripped[:1] == b"[":
+            self._header(at, stripped)
+        else:
+            self._pair(at, lead, stripped)
+
+    def _header(self, at: int, line: bytes) -> None:
+        close = line.find(b"]")
+        if close < 0:
+            self._error(at, "section without closing bracket")
+            return
+        name = decoded(line[1:close].strip())
+        end = at + close + 1
+        self.section = (name,)
+        if name not in self.sections:
+            self.sections[name] = (len(self.out), {})
+            inner_at = at + 1 + len(line[1:close]) - len(line[1:close].lstrip())
+            self.out.append(Setting((name,), "", "map", at, end, inner_at, inner_at + len(line[1:close].strip())))
+        self.slot, self.counts = self.sections[name]
+
+    def _pair(self, at: int, lead: int, line: bytes) -> None:
+        separator = line.find(b"=")
+        if not self.is_unit:
+            colon = line.find(b":")
+            if colon >= 0 and (separator < 0 or colon < separator):
+                separator = colon
+        if separator == 0:
+            self._error(at, "value without a key")
+            return
+        key = line if separator < 0 else line[:separator].rstrip()
+        if separator < 0:
+            key = self._uncommented(line)
+        self.key = decoded(key)
+        self.key_at, self.key_end = at, at + len(key)
+        self.indent = lead
+        self.parts = []
+        self.carried = False
+        self.value_at = self.value_end = self.key_end
+        if separator < 0:
+            self.indent = -1
+            self._finish()
+            return
+        rest = line[separator + 1 :]
+        self.value_at = self.value_end = at + len(line) if not rest.strip() else at + separator + 1 + len(rest) - len(rest.lstrip())
+        self._continue(self.value_at, rest.strip())
+
+    def _continue(self, at: int, raw: bytes) -> None:
+        """One line of a value."""
+        if self.is_unit:
+            self.carried = raw.endswith(b"\\")
+            if self.carried:
+                raw = raw[:-1].rstrip()
+        else:
+            raw = self._uncommented(raw)
+        if raw or self.parts:
+            if not any(self.parts):
+                self.value_at = at
+            self.value_end = at + len(raw)
+        self.parts.append(decoded(raw))
+
+    def _uncommented(self, raw: bytes) -> bytes:
+        """A value without the comment behind it."""
+        if raw.startswith(b";"):
+            return b""
+        if b";" not in raw or self.is_unit:
+            return raw
+        quoted = _QUOTED.match(raw)
+        comment = _INLINE_COMMENT.search(raw, 0 if quoted is None else quoted.end())
+        return raw if comment is None else raw[: comment.start()].rstrip()
+
+    def _finish(self) -> None:
+        """List the key whose value is complete."""
+        if self.key is None:
+            return
+        text = (" " if self.is_unit else "\n").join(part for part in self.parts if part)
+        kind = untyped_kind(text) if self.parts else "null"
+        path = (*self.section, numbered(self.key, self.counts))
+        self.out.append(Setting(path, text, kind, self.value_at, self.value_end, self.key_at, self.key_end))
+        if self.slot >= 0:
+            old = self.out[self.slot]
+            end = max(self.value_end, self.key_end)
+            self.out[self.slot] = Setting(old.path, "", "map", old.at, end, old.key_at, old.key_end)
+        self.key = None
+        self.carried = False
+        self.indent = -1
+
+    def _error(self, at: int, message: str) -> None:
+        if len(self.errors) < MAX_ERRORS:
+            self.errors.append(ReadError(at, message))

@@ -1,0 +1,191 @@
+"""JSON, and what is tolerated of it in configuration: comments, trailing commas, a byte order mark."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from resilint.facts import FileFacts, Setting
+from resilint.read.comments import line_comments, suppressions
+from resilint.read.settings import (
+    MAX_DEPTH,
+    MAX_ELEMENTS,
+    Broken,
+    Kind,
+    bom_length,
+    decoded,
+    last_wins,
+    unreadable,
+    well_formed,
+)
+
+_BLANK = re.compile(rb"(?:[ \t\r\n]++|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+")
+_STRING = re.compile(rb'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"')
+_WORD = re.compile(rb"[-+.\w]++")
+_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?\Z")
+_SCALARS = re.compile(rb'(?:[ \t\r\n]*+(?:"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"|[-+.\w]++)[ \t\r\n]*+,)*+')
+_WORDS: dict[bytes, tuple[Kind, str]] = {
+    b"true": ("bool", "true"),
+    b"false": ("bool", "false"),
+    b"null": ("null", ""),
+    b"NaN": ("float", "nan"),
+    b"Infinity": ("float", "inf"),
+    b"-Infinity": ("float", "-inf"),
+}
+_BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+
+
+def read(data: bytes) -> FileFacts:
+    """The settings up to the first place that is no JSON."""
+    problem = unreadable(data)
+    if problem is not None:
+        return FileFacts("json", errors=(problem,))
+    settings: list[Setting] = []
+    errors = []
+    try:
+        _values(data, settings)
+    except Broken as broken:
+        errors.append(broken.error())
+    return FileFacts(
+        "json",
+        settings=tuple(last_wins(settings)),
+        suppressions=suppressions(data, line_comments(data, b"//", b"/*")),
+        errors=tuple(errors),
+    )
+
+
+def _text(raw: bytes) -> str:
+    """What a string with its quotes means."""
+    if b"\\" not in raw:
+        return decoded(raw[1:-1])
+    text = decoded(raw)
+    try:
+        value = json.loads(text, strict=False)
+    except ValueError:
+        try:
+            value = json.loads(_BAD_ESCAPE.sub(r"\\\\", text), strict=False)
+        except ValueError:
+            value = text[1:-1]
+    return well_formed(str(value))
+
+
+def _scalar(data: bytes, at: int) -> tuple[Kind, str, int]:
+    """Kind, text and end of the scalar at `at`."""
+    if data[at : at + 1] == b'"':
+        match = _STRING.match(data, at)
+        if match is None:
+            raise Broken(at, "string is not closed")
+        return "str", _text(match[0]), match.end()
+    match = _WORD.match(data, at)
+    if match is None:
+        raise Broken(at, "a value is missing here" if at < len(data) else "the file ends where a value is expected")
+    word = match[0]
+    known = _WORDS.get(word)
+    if known is not None:
+        return *known, match.end()
+    number = _NUMBER.match(word)
+    if number is None:
+        raise Broken(at, "not a JSON value")
+    kind: Kind = "int" if number[1] is None and number[2] is None else "float"
+    return kind, word.decode("ascii"), match.end()
+
+
+def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    """Where a match of a pattern that matches everywhere ends."""
+    match = pattern.match(data, at)
+    return at if match is None else match.end()
+
+
+def _closed(opened: Setting, end: int) -> Setting:
+    """A container whose end is now known."""
+    return Setting(opened.path, "", opened.kind, opened.at, end, opened.key_at, opened.key_end)
+
+
+def _values(data: bytes, out: list[Setting]) -> None:
+    """Append the settings of the file. On `Broken`, open containers end where reading stopped."""
+    at = _end(_BLANK, data, bom_length(data))
+    if at == len(data):
+        return
+    stack: list[tuple[bool, int, int, bool]] = []
+    """For each open container around the one being read: whether it is a map, its next index, its slot, whether it is kept."""
+    is_map = False
+    index = 0
+    slot = -1
+    kept = True
+    path: tuple[str, ...] = ()
+    key = ""
+    key_at = key_end = at
+    opened = False
+    """A value was just begun (container) rather than ended."""
+    try:
+        while True:
+            # A value stands at `at`.
+            first = data[at : at + 1]
+            nested = bool(stack)
+            keep = kept and nested and (is_map or index <= MAX_ELEMENTS)
+            if first in (b"{", b"["):
+                if len(stack) >= MAX_DEPTH:
+                    raise Broken(at, "nested too deeply")
+                stack.append((is_map, index, slot, kept))
+                slot = -1
+                if nested:
+                    path = (*path, key)
+                    if keep:
+                        slot = len(out)
+                        out.append(Setting(path, "", "map" if first == b"{" else "list", at, at, key_at, key_end))
+                kept = keep or not nested
+                is_map = first == b"{"
+                index = 0
+                at += 1
+                opened = True
+            else:
+                kind, text, end = _scalar(data, at)
+                if keep:
+                    out.append(Setting((*path, key), text, kind, at, end, key_at, key_end))
+                at = end
+                opened = False
+            # Behind a value, or at the start of what a container holds: closers, then the comma, then the next key.
+            while True:
+                at = _end(_BLANK, data, at)
+                if not stack:
+                    if at < len(data):
+                        raise Broken(at, "more text behind the end of the value")
+                    return
+                closer = data[at : at + 1]
+                if closer == b"," and not opened:
+                    at = _end(_BLANK, data, at + 1)
+                    closer = data[at : at + 1]
+                elif not opened and closer not in (b"}", b"]"):
+                    raise Broken(at, "a comma or the end of the container is missing here" if closer else "the file ends too early")
+                if not is_map and (index >= MAX_ELEMENTS or not kept):
+                    # Nothing of these elements is kept: pass over the plain ones at once.
+                    at = _end(_BLANK, data, _end(_SCALARS, data, at))
+                    closer = data[at : at + 1]
+                if closer != (b"}" if is_map else b"]"):
+                    break
+                at += 1
+                if slot >= 0:
+                    out[slot] = _closed(out[slot], at)
+                is_map, index, slot, kept = stack.pop()
+                path = path[:-1]
+                opened = False
+            if is_map:
+                match = _STRING.match(data, at)
+                if match is None:
+                    raise Broken(at, "a key in quotes is missing here" if at < len(data) else "the file ends too early")
+                key_at, key_end = at, match.end()
+                key = _text(match[0])
+                at = _end(_BLANK, data, key_end)
+                if data[at : at + 1] != b":":
+                    raise Broken(at, "a colon is missing here")
+                at = _end(_BLANK, data, at + 1)
+            else:
+                key = str(index)
+                index += 1
+                key_at = key_end = at
+    except Broken:
+        while stack:
+            if slot >= 0:
+                out[slot] = _closed(out[slot], min(at, len(data)))
+            is_map, index, slot, kept = stack.pop()
+        raise
