@@ -1,0 +1,65 @@
+"""What the readers built on tree-sitter share: kinds of nodes, broken places, comments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tree_sitter import Language, Node
+
+from resilint.facts import ReadError
+
+ERROR_KIND = 65535
+"""`Node.kind_id` of an ERROR node, which is outside the language's table of kinds."""
+
+MAX_ERRORS = 5
+"""Broken places kept per file; a file gives one finding anyway."""
+
+
+def kind_ids(language: Language, name: str, *, named: bool = True) -> tuple[int, ...]:
+    """All ids of the kind of that name: a kind can have several, from aliases of the grammar."""
+    return tuple(
+        kind
+        for kind in range(language.node_kind_count)
+        if language.node_kind_for_id(kind) == name
+        and language.node_kind_is_named(kind) == named
+        and language.node_kind_is_visible(kind)
+    )
+
+
+def field_id(language: Language, name: str) -> int:
+    """The id of a field. Raises `KeyError` if the grammar has none of that name."""
+    found = language.field_id_for_name(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+def broken_places(root: Node, data: bytes) -> list[ReadError]:
+    """The first syntax errors below `root`, in order. Costs one look at a sound tree."""
+    found: list[ReadError] = []
+    pending = [root] if root.has_error else []
+    while pending and len(found) < MAX_ERRORS:
+        node = pending.pop()
+        if node.is_missing:
+            found.append(ReadError(node.start_byte, f"syntax error: `{node.type}` is missing"))
+        elif node.kind_id == ERROR_KIND:
+            found.append(ReadError(node.start_byte, f"syntax error near `{_excerpt(data, node.start_byte, node.end_byte)}`"))
+        else:
+            pending.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
+    return found
+
+
+def comment_finder(root: Node, comment_kinds: tuple[int, ...]) -> Callable[[int], int | None]:
+    """`comment_at` for `comments.suppressions`, from the comment nodes of a tree."""
+
+    def comment_at(offset: int) -> int | None:
+        node = root.descendant_for_byte_range(offset, offset)
+        return node.start_byte if node is not None and node.kind_id in comment_kinds else None
+
+    return comment_at
+
+
+def _excerpt(data: bytes, at: int, end: int) -> str:
+    text = data[at : min(end, at + 120)].decode("utf-8", "replace").strip()
+    line = text.splitlines()[0].strip() if text else ""
+    return line if len(line) <= 40 else line[:39] + "…"
