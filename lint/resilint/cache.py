@@ -1,0 +1,144 @@
+"""Facts of files read before, in one SQLite file under the user's cache folder. A cache that fails changes nothing but the time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+from resilint.facts import READER_VERSION
+
+MAX_BYTES = 1_000_000_000
+_BATCH = 500
+_FILE = "facts.sqlite3"
+
+
+def key_of(data: bytes, kind: str) -> bytes:
+    """What a file's facts are stored under: its bytes, its kind and the version of the readers, nothing else."""
+    return blake2b(data, digest_size=20, key=f"{kind}:{READER_VERSION}".encode()).digest()
+
+
+def default_folder() -> Path | None:
+    """The cache folder: `RESILINT_CACHE_DIR`, else `resilint` in the user's cache; `None` without a home."""
+    if chosen := os.environ.get("RESILINT_CACHE_DIR"):
+        return Path(chosen)
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base) / "resilint"
+    try:
+        return Path.home() / ".cache" / "resilint"
+    except RuntimeError:
+        return None
+
+
+class Cache:
+    """Encoded facts by key. Several runs may share the file; only the main process of each writes."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._connection = _open(folder) if folder is not None else None
+        self._pending: list[tuple[bytes, bytes]] = []
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """What is stored of these keys."""
+        found: dict[bytes, bytes] = {}
+        wanted = list(keys)
+        for start in range(0, len(wanted), _BATCH):
+            if self._connection is None:
+                break
+            part = wanted[start : start + _BATCH]
+            marks = ",".join("?" * len(part))
+            try:
+                found.update(self._connection.execute(f"SELECT k, v FROM facts WHERE k IN ({marks})", part))
+            except sqlite3.Error as problem:
+                self._give_up(problem)
+        return found
+
+    def put(self, entries: Mapping[bytes, bytes]) -> None:
+        """Stores entries, some now and the rest when closed."""
+        self._pending.extend(entries.items())
+        if len(self._pending) >= _BATCH:
+            self._flush()
+
+    def close(self) -> None:
+        """Writes what is left, and drops the oldest half when the file has grown too large."""
+        self._flush()
+        if self._connection is None:
+            return
+        try:
+            self._shrink(self._connection)
+            self._connection.close()
+        except sqlite3.Error as problem:
+            self._give_up(problem)
+
+    def _flush(self) -> None:
+        if self._connection is None or not self._pending:
+            return
+        try:
+            with self._connection:
+                self._connection.executemany("INSERT OR REPLACE INTO facts (k, v) VALUES (?, ?)", self._pending)
+        except sqlite3.Error as problem:
+            self._give_up(problem)
+        self._pending = []
+
+    def _shrink(self, connection: sqlite3.Connection) -> None:
+        (pages,), (free,), (size,) = (
+            connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
+        )
+        if (pages - free) * size <= MAX_BYTES:
+            return
+        with connection:
+            connection.execute("DELETE FROM facts WHERE id <= (SELECT (min(id) + max(id)) / 2 FROM facts)")
+        connection.execute("PRAGMA incremental_vacuum")
+
+    def _give_up(self, problem: sqlite3.Error) -> None:
+        """Goes on without: locked by others for too long, a full disk, or a damaged file, which the next run starts over."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+        self._connection = None
+        if self._folder is not None and not isinstance(problem, sqlite3.OperationalError):
+            _remove(self._folder)
+
+
+def _open(folder: Path) -> sqlite3.Connection | None:
+    file = folder / _FILE
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _connect(file)
+    except sqlite3.DatabaseError as problem:
+        # A locked or read-only file is an OperationalError; what remains is a file that is no database any more.
+        if isinstance(problem, sqlite3.OperationalError):
+            return None
+    except OSError:
+        return None
+    try:
+        _remove(folder)
+        return _connect(file)
+    except sqlite3.Error:
+        return None
+
+
+def _remove(folder: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            (folder / f"{_FILE}{suffix}").unlink(missing_ok=True)
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=5, cached_statements=8)
+    try:
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA mmap_size=268435456")
+        with connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS facts (id INTEGER PRIMARY KEY, k BLOB UNIQUE NOT NULL, v BLOB NOT NULL)")
+        # Touches a page of the table's index, so that damage shows here, where the file can still be started over.
+        connection.execute("SELECT k FROM facts LIMIT 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection

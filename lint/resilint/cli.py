@@ -1,0 +1,313 @@
+"""The command line. Everything but click is imported by the command that needs it, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from resilint import __version__
+
+if TYPE_CHECKING:
+    from resilint.model import Rule
+    from resilint.run import Result
+    from resilint.scope import Scope
+    from resilint.settings import Settings
+
+FORMATS = ("text", "json")
+
+
+class Wrong(click.ClickException):
+    """Wrong usage or settings: nothing was analysed."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"resilint: {self.message}", file=file or sys.stderr)
+
+
+class Broken(Wrong):
+    """A fault of resilint itself, or of the machine."""
+
+    exit_code = 3
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="resilint")
+def main() -> None:
+    """Find, before production does, the ways a service dies of waiting."""
+    for stream in (sys.stdout, sys.stderr):
+        # What a file says can be printed on any terminal, in the worst case escaped.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _list(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+@main.command()
+@click.argument("paths", nargs=-1)
+@click.option("--format", "kind", type=click.Choice(FORMATS), default="text", show_default=True, help="Format of the report.")
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="[FORMAT:]FILE",
+    help="Write a report to FILE. Without FORMAT it takes the place of the one printed. Repeatable.",
+)
+@click.option(
+    "--select", multiple=True, callback=_list, metavar="RULES", help="Rules to run: codes, names or prefixes such as RS1."
+)
+@click.option("--ignore", multiple=True, callback=_list, metavar="RULES", help="Rules not to run.")
+@click.option("--confidence", type=click.Choice(["low", "medium", "high"]), help="Report findings at least this sure.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "info"]),
+    default="warning",
+    show_default=True,
+    help="Least severity that makes the exit status 1.",
+)
+@click.option("--root", metavar="DIR", help="Root of the program that PATHS are part of.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--statistics", is_flag=True, help="Count findings by rule, and the waits seen.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor write cached facts.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that read files. Default: one for each processor.")
+@click.option("--show-trace", is_flag=True, help="Show where each value of a finding comes from.")
+@click.option("-q", "--quiet", is_flag=True, help="Print findings only.")
+@click.option("-v", "--verbose", is_flag=True, help="Say which files are skipped and where an internal error happened.")
+def check(paths: tuple[str, ...], **options: Any) -> None:
+    """Lint PATHS (default: the current directory).
+
+    A directory is a whole program. Files select what is reported of the project around them.
+
+    Exit status: 0 nothing found at or above --fail-on, 1 something found, 2 wrong usage or settings, 3 internal error.
+    """
+    from resilint.model import Severity
+
+    outputs = [_output(text, options["kind"]) for text in options["outputs"]]
+    scope, settings = _program(paths, options["root"])
+    rules, known = _rules(settings, options["select"], options["ignore"])
+    result = _run(scope, settings, rules, known, options)
+    _tell(scope, result, options)
+    _report(result, outputs, options)
+    if result.failures:
+        sys.exit(3)
+    least = Severity(options["fail_on"]).rank
+    if not options["exit_zero"] and any(finding.severity.rank >= least for finding in result.findings):
+        sys.exit(1)
+
+
+def _output(text: str, kind: str) -> tuple[str | None, str]:
+    """Format (`None` where none is written) and file of an `--output`."""
+    head, colon, rest = text.partition(":")
+    if colon and rest and head in FORMATS:
+        chosen, file = head, rest
+    elif colon and head.isalpha() and len(head) > 1:
+        raise Wrong(f"--output {text}: unknown format {head!r}: known are {', '.join(FORMATS)}")
+    else:
+        chosen, file = "", text
+    folder = os.path.dirname(file) or "."
+    if not os.path.isdir(folder):
+        raise Wrong(f"--output {text}: no such directory: {folder}")
+    if os.path.isdir(file):
+        raise Wrong(f"--output {text}: is a directory")
+    return chosen or None, file
+
+
+def _program(paths: tuple[str, ...], root: str | None) -> tuple[Scope, Settings]:
+    from resilint.scope import ScopeError, scope_of
+    from resilint.settings import SettingsError, load
+
+    try:
+        scope = scope_of(paths, root, Path.cwd())
+        return scope, load(scope.root)
+    except (ScopeError, SettingsError) as problem:
+        raise Wrong(str(problem)) from None
+
+
+def _known() -> tuple[Rule, ...]:
+    from resilint import registry
+
+    try:
+        return registry.rules()
+    except registry.RegistryError as problem:
+        raise Wrong(str(problem)) from None
+
+
+def _rules(settings: Settings, select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules that run, and all there are. What is selected here takes the place of both lists of the settings."""
+    from resilint import registry
+
+    known = _known()
+    for option, selectors in (("--select", select), ("--ignore", ignore)):
+        for selector in selectors:
+            if not registry.is_known(selector, known):
+                raise Wrong(f"{option}: unknown rule {selector!r}{registry.suggestion(selector, known)}")
+    if select:
+        return registry.selected(known, select, ignore), known
+    return registry.selected(known, settings.select, (*settings.ignore, *ignore)), known
+
+
+def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple[Rule, ...], options: dict[str, Any]) -> Result:
+    from resilint.cache import default_folder
+    from resilint.knowledge import KnowledgeError
+    from resilint.model import Confidence
+    from resilint.run import run
+    from resilint.settings import SettingsError
+
+    bar = _Progress() if sys.stderr.isatty() and not options["quiet"] else None
+    try:
+        return run(
+            scope,
+            settings,
+            rules,
+            known,
+            cache_folder=None if options["no_cache"] else default_folder(),
+            jobs=options["jobs"] or os.cpu_count() or 1,
+            confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
+            progress=bar,
+        )
+    except (SettingsError, KnowledgeError) as problem:
+        raise Wrong(str(problem)) from None
+    finally:
+        if bar is not None:
+            bar.clear()
+
+
+class _Progress:
+    """How far reading is, on a terminal, once it takes longer than a second."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._last = 0.0
+        self._shown = False
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._start > 1 and now - self._last > 0.1:
+            filled = 30 * done // max(total, 1)
+            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {done}/{total} files")
+            sys.stderr.flush()
+            self._shown, self._last = True, now
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _tell(scope: Scope, result: Result, options: dict[str, Any]) -> None:
+    """What `-v` says: on stderr, so that a report on stdout stays what it is."""
+    if not options["verbose"]:
+        return
+    for path, why in result.skipped.items():
+        click.echo(f"skipped {path}: {why}", err=True)
+    for failure in result.failures:
+        if failure.detail:
+            click.echo(failure.detail, err=True, nl=False)
+
+
+def _report(result: Result, outputs: Iterable[tuple[str | None, str]], options: dict[str, Any]) -> None:
+    from resilint.report import Options, write
+
+    def options_for(color: bool) -> Options:
+        return Options(color, options["show_trace"], options["statistics"], options["quiet"])
+
+    printed = True
+    for kind, file in outputs:
+        printed = printed and kind is not None
+        text = write(result, kind or options["kind"], options_for(color=False))
+        try:
+            with click.open_file(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(text)
+        except OSError as problem:
+            raise Broken(f"{file}: cannot be written: {problem.strerror}") from None
+    if printed:
+        click.echo(write(result, options["kind"], options_for(_color())), nl=False, color=True)
+
+
+def _color() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+# ---------------------------------------------------------------- what resilint knows
+
+
+@main.command()
+@click.argument("rule")
+def explain(rule: str) -> None:
+    """Show the page of RULE (a code or a name)."""
+    from resilint import docs, registry
+
+    known = _known()
+    match = next((one for one in known if rule.upper() == one.code or rule.lower() == one.name), None)
+    if match is None:
+        raise Wrong(f"unknown rule {rule!r}{registry.suggestion(rule, known)}")
+    text = docs.page(match)
+    _echo(text if text is not None else f"# {match.code} {match.name}\n\n{match.summary}\n")
+
+
+@main.command("rules")
+def list_rules() -> None:
+    """List the rules."""
+    known = _known()
+    width = max(len(rule.name) for rule in known)
+    for rule in known:
+        preview = " (preview)" if rule.preview else ""
+        click.echo(f"{rule.code}  {rule.name:<{width}}  {rule.severity.value:<7}  {rule.summary}{preview}")
+
+
+@main.command()
+@click.argument("name", required=False)
+def knowledge(name: str | None) -> None:
+    """Show what is known of libraries and formats, or of NAME."""
+    from resilint.knowledge import KnowledgeError, describe
+
+    try:
+        _echo(describe(name))
+    except KnowledgeError as problem:
+        raise Wrong(str(problem)) from None
+
+
+@main.command()
+@click.argument("paths", nargs=-1)
+@click.option("--kind", type=click.Choice(["calls"]), required=True, help="What to draw.")
+@click.option("--format", "form", type=click.Choice(["json"]), default="json", show_default=True, help="Format of the graph.")
+@click.option("--root", metavar="DIR", help="Root of the program that PATHS are part of.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor write cached facts.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that read files.")
+def graph(paths: tuple[str, ...], kind: str, form: str, root: str | None, no_cache: bool, jobs: int | None) -> None:
+    """Print a graph of the program at PATHS (default: the current directory)."""
+    import json
+
+    from resilint.cache import default_folder
+    from resilint.knowledge import KnowledgeError
+    from resilint.run import Texts, link, read_program
+    from resilint.settings import SettingsError
+
+    scope, settings = _program(paths, root)
+    texts = Texts(scope.root)
+    try:
+        reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or os.cpu_count() or 1)
+        nodes, edges = link(reading, settings, texts).call_graph()
+    except (SettingsError, KnowledgeError) as problem:
+        raise Wrong(str(problem)) from None
+    click.echo(json.dumps({"nodes": nodes, "edges": edges}, indent=1))
+    for failure in reading.failures:
+        click.echo(f"{failure.path}: {failure.message}", err=True)
+    if reading.failures:
+        sys.exit(3)
+
+
+def _echo(text: str) -> None:
+    click.echo(text if text.endswith("\n") else text + "\n", nl=False)
+
+
+if __name__ == "__main__":
+    main()

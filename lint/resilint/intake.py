@@ -1,0 +1,192 @@
+"""Turns the files of a program into facts: from the cache, in this process, or in worker processes when there is much to read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from resilint.cache import Cache, key_of
+from resilint.discover import Source, is_generated
+from resilint.facts import FileFacts, decode, encode
+
+_WORTH_PROCESSES = 1_000_000
+"""Bytes of source below which starting workers takes longer than they save."""
+_CHUNK = 500_000
+
+
+@dataclass
+class Intake:
+    """Facts by path, in order of paths, and what happened to the rest."""
+
+    files: dict[str, FileFacts] = field(default_factory=dict)
+    generated: list[str] = field(default_factory=list)
+    unreadable: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+class Reading(NamedTuple):
+    """What a worker sends back about one file. `facts` is empty where `problem` says why; `crash`: the reader is to blame."""
+
+    path: str
+    key: bytes
+    facts: bytes
+    problem: str = ""
+    crash: bool = False
+
+
+def take_in(
+    root: Path,
+    sources: Iterable[Source],
+    cache: Cache | None,
+    jobs: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Intake:
+    """Reads every source. `progress` is told how many of how many files are done."""
+    intake = Intake()
+    gathered: dict[str, FileFacts] = {}
+    code = []
+    for source in sources:
+        if source.kind == "text":
+            gathered[source.path] = FileFacts("text")
+        else:
+            code.append(source)
+    missing = code if cache is None else _recall(root, code, cache, gathered, intake)
+    done = len(code) - len(missing)
+    for readings in _read_all(root, missing, jobs):
+        fresh: dict[bytes, bytes] = {}
+        for reading in readings:
+            done += 1
+            if reading.crash:
+                intake.failed[reading.path] = reading.problem
+            elif reading.problem:
+                intake.unreadable[reading.path] = reading.problem
+            else:
+                gathered[reading.path] = decode(reading.facts)
+                fresh[reading.key] = reading.facts
+        if cache is not None:
+            cache.put(fresh)
+        if progress is not None:
+            progress(done, len(code))
+    for path in sorted(gathered):
+        if gathered[path].generated:
+            intake.generated.append(path)
+        else:
+            intake.files[path] = gathered[path]
+    return intake
+
+
+def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str, FileFacts], intake: Intake) -> list[Source]:
+    """Takes from the cache what is there; gives back what is not."""
+    keys: dict[str, bytes] = {}
+    for source in sources:
+        try:
+            keys[source.path] = key_of((root / source.path).read_bytes(), source.kind)
+        except OSError as problem:
+            intake.unreadable[source.path] = problem.strerror or type(problem).__name__
+    stored = cache.get(set(keys.values()))
+    missing = []
+    for source in sources:
+        if source.path not in keys:
+            continue
+        facts = stored.get(keys[source.path])
+        try:
+            if facts is None:
+                missing.append(source)
+            else:
+                gathered[source.path] = decode(facts)
+        except msgspec.MsgspecError:
+            missing.append(source)
+    return missing
+
+
+def read_file(root: str, path: str, kind: str) -> Reading:
+    """The facts of one file. Never raises: what goes wrong is part of the answer."""
+    from resilint.read import read
+
+    try:
+        with open(os.path.join(root, path), "rb") as stream:
+            data = stream.read()
+    except OSError as problem:
+        return Reading(path, b"", b"", problem.strerror or type(problem).__name__)
+    try:
+        facts = encode(FileFacts(kind, generated=True)) if is_generated(data, kind) else read(data, kind)
+    except Exception as problem:
+        return Reading(path, b"", b"", f"the {kind} reader failed: {type(problem).__name__}: {problem}", crash=True)
+    return Reading(path, key_of(data, kind), facts)
+
+
+def read_chunk(root: str, files: list[tuple[str, str]]) -> list[Reading]:
+    """What a worker does: paths come in, encoded facts go out."""
+    return [read_file(root, path, kind) for path, kind in files]
+
+
+def _read_all(root: Path, sources: list[Source], jobs: int) -> Iterator[list[Reading]]:
+    if jobs > 1 and len(sources) > 1 and sum(source.size for source in sources) > _WORTH_PROCESSES:
+        yield from _in_workers(root, sources, jobs)
+        return
+    for source in sources:
+        yield [read_file(str(root), source.path, source.kind)]
+
+
+def _chunks(sources: list[Source]) -> list[list[tuple[str, str]]]:
+    """Files of about half a megabyte together, the largest first, so that no worker ends long after the others."""
+    chunks: list[list[tuple[str, str]]] = []
+    room = 0
+    for source in sorted(sources, key=lambda source: (-source.size, source.path)):
+        if room <= 0:
+            chunks.append([])
+            room = _CHUNK
+        chunks[-1].append((source.path, source.kind))
+        # A file costs something besides its bytes.
+        room -= source.size + 1000
+    return chunks
+
+
+def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[Reading]]:
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    # Not fork: it is unsafe beside threads, and a worker needs nothing of this process.
+    left: list[list[tuple[str, str]]] = []
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_start_worker) as pool:
+        running = {pool.submit(read_chunk, str(root), chunk): chunk for chunk in _chunks(sources)}
+        for future in as_completed(running):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                left.append(running[future])
+    # A worker died. Whatever killed it kills only its own process now: chunk by chunk, then file by file.
+    for chunk in left:
+        readings = _alone(root, chunk)
+        if readings is not None:
+            yield readings
+            continue
+        for path, kind in chunk:
+            yield _alone(root, [(path, kind)]) or [Reading(path, b"", b"", f"the {kind} reader killed its process", crash=True)]
+
+
+def _alone(root: Path, files: list[tuple[str, str]]) -> list[Reading] | None:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start_worker) as pool:
+        try:
+            return pool.submit(read_chunk, str(root), files).result()
+        except BrokenProcessPool:
+            return None
+
+
+def _start_worker() -> None:
+    import gc
+    import signal
+
+    # Ctrl-C is the main process's to answer; facts are built of structs that need no collector.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()

@@ -1,0 +1,35 @@
+"""A run's result in the formats that people and programs read, one module per format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from resilint.run import Result
+
+FORMATS = {"text": "resilint.report.text", "json": "resilint.report.json"}
+"""The writer of each format: a module with `write(result, options) -> str`."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a reader may choose; a format for programs ignores it."""
+
+    color: bool = False
+    show_trace: bool = False
+    statistics: bool = False
+    quiet: bool = False
+    """No summary."""
+
+
+def write(result: Result, kind: str, options: Options) -> str:
+    """The report in a format of `FORMATS`."""
+    report: str = import_module(FORMATS[kind]).write(result, options)
+    return report
+
+
+def printable(path: str) -> str:
+    """A path as text: bytes of a file name that are no UTF-8 are replaced."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,107 @@
+"""The report for people: place, rule, reason, and the line it speaks of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from unicodedata import east_asian_width
+
+from resilint.model import Finding, Severity, Span
+from resilint.report import Options, printable
+from resilint.run import Result
+from resilint.text import Lines
+
+_WIDTH = 140
+_COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
+
+
+def write(result: Result, options: Options) -> str:
+    """All findings, then failures, then statistics if asked for, then the summary."""
+    paint = _painted if options.color else _plain
+    parts = ["\n".join(_finding(finding, result.lines, options, paint)) for finding in result.findings]
+    for failure in result.failures:
+        where = f"{printable(failure.path)}: " if failure.path else ""
+        parts.append(f"{paint('internal error', '31;1')}: {_clean(where + failure.message)}")
+    if options.statistics:
+        parts.append("\n".join(_statistics(result)))
+    if not options.quiet:
+        parts.append(_summary(result))
+    gap = "\n\n" if result.findings else "\n"
+    return gap.join(parts) + "\n" if parts else ""
+
+
+def _painted(text: str, code: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m"
+
+
+def _plain(text: str, code: str) -> str:
+    return text
+
+
+def _finding(finding: Finding, lines: Callable[[str], Lines], options: Options, paint: Callable[[str, str], str]) -> Iterator[str]:
+    color = _COLORS[finding.severity]
+    severity = paint(finding.severity.value, f"{color};1")
+    yield f"{paint(_place(finding.span), '1')}: {severity} {paint(finding.code, color)} {finding.name}: {_clean(finding.message)}"
+    yield from _excerpt(finding.span, lines(finding.span.path), paint)
+    if options.show_trace:
+        for number, step in enumerate(finding.trace, 1):
+            yield f"  {number}. {_place(step.span)}: {_clean(step.text)}"
+
+
+def _place(span: Span) -> str:
+    return f"{_clean(printable(span.path))}:{span.line}:{span.col}"
+
+
+def _excerpt(span: Span, lines: Lines, paint: Callable[[str, str], str]) -> Iterator[str]:
+    """The first line of the place, the place underlined; a window of it if the line is very long."""
+    text = lines.line(span.line)
+    if not text.strip():
+        return
+    start = min(span.col - 1, len(text))
+    end = min(span.end_col - 1, len(text)) if span.end_line == span.line else len(text.rstrip())
+    indent = len(text) - len(text.lstrip())
+    left = max(indent, start - 40) if start - indent > _WIDTH - 40 else indent
+    right = min(len(text), left + _WIDTH)
+    end = max(min(end, right), start + 1)
+    before, marked, after = _clean(text[left:start]), _clean(text[start:end]), _clean(text[end:right])
+    gutter = str(span.line)
+    empty = " " * len(gutter)
+    yield paint(f"{empty} |", "34")
+    cut_left, cut_right = "…" if left > indent else "", "…" if right < len(text) else ""
+    yield f"{paint(f'{gutter} |', '34')} {cut_left}{before}{marked}{after.rstrip()}{cut_right}"
+    yield f"{paint(f'{empty} |', '34')} {' ' * _cells(cut_left + before)}{paint('^' * max(1, _cells(marked)), '31;1')}"
+
+
+def _clean(text: str) -> str:
+    """Text from a file, safe for a terminal: a control character could move the cursor or change colours."""
+    return "".join(char if char.isprintable() else " " if char in "\t\n\r" else "\ufffd" for char in text)
+
+
+def _cells(text: str) -> int:
+    """How wide text is on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _statistics(result: Result) -> Iterator[str]:
+    counts = Counter((finding.code, finding.name) for finding in result.findings)
+    width = len(str(max(counts.values(), default=0)))
+    for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        yield f"{count:>{width}} {code} {name}"
+    yield f"waits: {', '.join(f'{result.waits[key]} {key}' for key in ('bounded', 'endless', 'unknown'))}"
+
+
+def _summary(result: Result) -> str:
+    counts = Counter(finding.severity for finding in result.findings)
+    words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
+    found = ", ".join(
+        _number(counts[severity], word) if severity != Severity.INFO else f"{counts[severity]} info"
+        for severity, word in words.items()
+        if counts[severity]
+    )
+    return f"{found or 'no findings'} in {_number(result.files, 'file')} ({result.seconds:.1f} s)"
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

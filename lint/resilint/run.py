@@ -1,0 +1,312 @@
+"""One run: discover, read, link, check, suppress, filter. Prints nothing; what went wrong is part of the result."""
+
+from __future__ import annotations
+
+import gc
+import re
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from resilint.cache import Cache
+from resilint.discover import discover
+from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE
+from resilint.facts import FileFacts
+from resilint.intake import Intake, take_in
+from resilint.model import Confidence, Finding, Rule, Severity, Span
+from resilint.registry import is_known, matches, suggestion
+from resilint.scope import Scope
+from resilint.settings import Settings
+from resilint.suppress import apply
+from resilint.text import Lines
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A fault of resilint itself: of a reader (`path` says on which file), of the engine, or of the rule `code`."""
+
+    path: str
+    message: str
+    code: str = ""
+    detail: str = ""
+    """The traceback."""
+
+
+@dataclass
+class Result:
+    """What a run found. Paths are as reported, `lines` takes such a path, and fingerprints stand in the order of the findings."""
+
+    findings: list[Finding]
+    fingerprints: list[str]
+    failures: list[Failure]
+    files: int
+    seconds: float
+    waits: Mapping[str, int]
+    skipped: Mapping[str, str]
+    lines: Callable[[str], Lines]
+
+
+@dataclass
+class Reading:
+    """The program as read: its facts by path, and what could not be read."""
+
+    files: Mapping[str, FileFacts]
+    findings: list[Finding] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+Progress = Callable[[int, int], None]
+
+
+class Texts:
+    """The bytes and the lines of the program's files, the latest ones kept."""
+
+    def __init__(self, root: Path) -> None:
+        def read(path: str) -> bytes:
+            try:
+                return (root / path).read_bytes()
+            except OSError:
+                # Gone since it was read: findings in it keep their places and lose their excerpts.
+                return b""
+
+        self.source: Callable[[str], bytes] = lru_cache(maxsize=64)(read)
+        self.lines: Callable[[str], Lines] = lru_cache(maxsize=64)(lambda path: Lines(self.source(path)))
+
+
+def run(
+    scope: Scope,
+    settings: Settings,
+    rules: tuple[Rule, ...],
+    known: tuple[Rule, ...],
+    *,
+    cache_folder: Path | None = None,
+    jobs: int = 1,
+    confidence: Confidence | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Checks a program with `rules`. `known` are all rules there are: what a comment or the settings may name.
+
+    Raises `SettingsError` and `KnowledgeError` where the settings do not fit the program.
+    """
+    start = time.perf_counter()
+    with _without_collector():
+        texts = Texts(scope.root)
+        reading = read_program(scope, settings, texts, cache_folder, jobs, progress)
+        found = [*reading.findings, *_unknown_in_settings(settings, known)]
+        failures = list(reading.failures)
+        waits = {"bounded": 0, "endless": 0, "unknown": 0}
+        try:
+            program = link(reading, settings, texts)
+            found += _checked(program, rules, failures)
+            waits |= program.statistics()
+        except _input_errors():
+            raise
+        except Exception as problem:
+            failures.append(_failure("", problem))
+        found = [finding for finding in found if any(rule.code == finding.code for rule in rules)]
+        found = apply(found, reading.files, texts.lines, known, _complete(rules, failures))
+        found = _filtered(found, scope, settings, known, settings.confidence if confidence is None else confidence)
+        prints = fingerprints(found, texts.lines)
+        shown = sorted(
+            zip((_moved(finding, scope) for finding in found), prints, strict=True), key=lambda pair: (pair[0].key(), pair[1])
+        )
+        origin = {scope.shown(path): path for path in (*reading.files, *(finding.span.path for finding in found))}
+        return Result(
+            findings=[finding for finding, _ in shown],
+            fingerprints=[fingerprint for _, fingerprint in shown],
+            failures=sorted(failures, key=lambda failure: (failure.path, failure.message)),
+            files=sum(facts.kind != "text" for facts in reading.files.values()),
+            seconds=time.perf_counter() - start,
+            waits=waits,
+            skipped={scope.shown(path): why for path, why in sorted(reading.skipped.items())},
+            lines=lambda path: texts.lines(origin.get(path, path)),
+        )
+
+
+def read_program(
+    scope: Scope,
+    settings: Settings,
+    texts: Texts,
+    cache_folder: Path | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Reading:
+    """The discover and read stages."""
+    discovery = discover(scope.root, scope.under, settings.is_excluded)
+    cache = Cache(cache_folder) if cache_folder is not None else None
+    try:
+        intake = take_in(scope.root, discovery.sources, cache, jobs, progress)
+    finally:
+        if cache is not None:
+            cache.close()
+    skipped = {**discovery.skipped, **dict.fromkeys(intake.generated, "generated or minified")}
+    reading = Reading(intake.files, skipped=skipped)
+    reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake, texts)
+    reading.failures += [Failure(scope.shown(path), message) for path, message in intake.failed.items()]
+    return reading
+
+
+def link(reading: Reading, settings: Settings, texts: Texts) -> Program:
+    """The link stage: all files as one program."""
+    from resilint.program import Program
+
+    return Program(reading.files, texts.source, settings)
+
+
+def _input_errors() -> tuple[type[Exception], ...]:
+    """What a program raises when the user's settings are wrong, not resilint."""
+    from resilint.knowledge import KnowledgeError
+    from resilint.settings import SettingsError
+
+    return KnowledgeError, SettingsError
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Facts and graphs are many and live to the end: the collector would only walk them again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+# ---------------------------------------------------------------- findings
+
+
+def _unreadable(unreadable: Mapping[str, str], intake: Intake, texts: Texts) -> Iterator[Finding]:
+    for path, why in unreadable.items():
+        yield UNREADABLE_FILE.finding(Span(path, 1, 1, 1, 1), f"file cannot be read: {why[:1].lower()}{why[1:]}")
+    for path, facts in intake.files.items():
+        if facts.errors:
+            first = min(facts.errors, key=lambda error: error.at)
+            more = len(facts.errors) - 1
+            rest = f" (and {more} more {'place' if more == 1 else 'places'})" if more else ""
+            yield UNREADABLE_FILE.finding(texts.lines(path).span(path, first.at, first.at + 1), f"{first.message}{rest}")
+
+
+def _unknown_in_settings(settings: Settings, known: tuple[Rule, ...]) -> Iterator[Finding]:
+    written = [
+        *((("select", str(index)), selector) for index, selector in enumerate(settings.select)),
+        *((("ignore", str(index)), selector) for index, selector in enumerate(settings.ignore)),
+        *((("severity", selector), selector) for selector in settings.severity),
+        *(
+            (("per_path", glob, "ignore", str(index)), selector)
+            for glob, selectors in settings.per_path.items()
+            for index, selector in enumerate(selectors)
+        ),
+    ]
+    for keys, selector in written:
+        if not is_known(selector, known):
+            span = settings.place(*keys) or Span(settings.path, 1, 1, 1, 1)
+            yield UNKNOWN_RULE.finding(span, f"unknown rule {selector!r} in {keys[0]}{suggestion(selector, known)}")
+
+
+def _checked(program: Program, rules: Iterable[Rule], failures: list[Failure]) -> Iterator[Finding]:
+    for rule in rules:
+        seen = set()
+        try:
+            for finding in rule.check(program):
+                if finding.key() not in seen:
+                    seen.add(finding.key())
+                    yield finding
+        except _input_errors():
+            raise
+        except Exception as problem:
+            failures.append(_failure(rule.code, problem))
+
+
+def _failure(code: str, problem: Exception) -> Failure:
+    text = " ".join(str(problem).split())
+    detail = "".join(traceback.format_exception(problem))
+    return Failure("", f"{code or 'engine'}: {type(problem).__name__}{': ' + text if text else ''}", code, detail)
+
+
+def _complete(rules: tuple[Rule, ...], failures: list[Failure]) -> tuple[Rule, ...]:
+    """The rules that ran to their end: only of these is a suppression unused."""
+    broken = {failure.code for failure in failures if not failure.path}
+    if "" in broken:
+        return tuple(rule for rule in rules if rule == UNKNOWN_RULE)
+    return tuple(rule for rule in rules if rule.code not in broken)
+
+
+def _filtered(
+    findings: Iterable[Finding], scope: Scope, settings: Settings, known: tuple[Rule, ...], confidence: Confidence
+) -> list[Finding]:
+    by_code = {rule.code: rule for rule in known}
+    kept = []
+    for finding in findings:
+        path, rule = finding.span.path, by_code.get(finding.code)
+        # What is wrong with the settings concerns every run, whatever files it was given.
+        if finding.confidence < confidence or not (scope.reports(path) or path == settings.path):
+            continue
+        if rule is not None:
+            if any(matches(selector, rule) for selector in settings.ignored_at(path)):
+                continue
+            severity = _severity(rule, settings)
+            if severity is not None:
+                finding = msgspec.structs.replace(finding, severity=severity)
+        kept.append(finding)
+    return sorted(kept, key=Finding.key)
+
+
+def _severity(rule: Rule, settings: Settings) -> Severity | None:
+    """What the settings say of a rule's severity; the name or longest prefix decides."""
+    said = [
+        (selector == rule.name, len(selector), severity)
+        for selector, severity in settings.severity.items()
+        if matches(selector, rule)
+    ]
+    return max(said, key=lambda item: item[:2])[2] if said else None
+
+
+def _moved(finding: Finding, scope: Scope) -> Finding:
+    """The finding with its paths as they are reported."""
+    if scope.base == scope.root:
+        return finding
+
+    def moved(span: Span) -> Span:
+        return msgspec.structs.replace(span, path=scope.shown(span.path))
+
+    return msgspec.structs.replace(
+        finding,
+        span=moved(finding.span),
+        trace=tuple(msgspec.structs.replace(step, span=moved(step.span)) for step in finding.trace),
+        edits=tuple(msgspec.structs.replace(edit, span=moved(edit.span)) for edit in finding.edits),
+    )
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def fingerprints(findings: Iterable[Finding], lines: Callable[[str], Lines]) -> list[str]:
+    """What identifies each finding in another state of the program: its place by the text of its line, not by its number.
+
+    Equal ones in a file are counted from the top.
+    """
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+    prints = []
+    for finding in findings:
+        text = " ".join(lines(finding.span.path).line(finding.span.line).split())
+        same = (finding.code, finding.span.path, text, _NUMBER.sub("#", finding.message))
+        digest = blake2b(digest_size=12)
+        for part in (*same, str(counts[same])):
+            digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
+        counts[same] += 1
+        prints.append(digest.hexdigest())
+    return prints

@@ -1,0 +1,86 @@
+"""What the program is that a command line speaks of, and which part of it is reported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resilint.settings import find
+
+
+class ScopeError(Exception):
+    """Paths that cannot be checked together."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """`root` is a real path. `under` and `reported` are relative to it, and nothing in `reported` means everything.
+
+    Shown paths are relative to `base`.
+    """
+
+    root: Path
+    base: Path
+    under: tuple[str, ...] = ("",)
+    reported: tuple[str, ...] = ()
+
+    def reports(self, path: str) -> bool:
+        """Whether findings in a file of the program are shown."""
+        return not self.reported or any(not part or path == part or path.startswith(part + "/") for part in self.reported)
+
+    def shown(self, path: str) -> str:
+        """A path of the program as it is reported."""
+        if self.base == self.root:
+            return path
+        return os.path.relpath(self.root / path, self.base).replace(os.sep, "/")
+
+
+def scope_of(paths: Sequence[str], root: str | None, here: Path) -> Scope:
+    """One directory is the program. Files select what is reported of the project around them, which `root` overrides.
+
+    Several directories make one program. Raises `ScopeError` where a path is missing or outside of the root.
+    """
+    here = Path(os.path.realpath(here))
+    given = [_real(here, path) for path in paths or ["."]]
+    folders = all(path.is_dir() for path in given)
+    if root is not None:
+        top = _real(here, root)
+        if not top.is_dir():
+            raise ScopeError(f"{root}: not a directory")
+        for path, name in zip(given, paths or ["."], strict=True):
+            if not path.is_relative_to(top):
+                raise ScopeError(f"{name}: outside of the root {root}")
+        parts = _relative(given, top)
+        return Scope(top, top, ("", *parts), () if "" in parts else parts)
+    if folders and len(given) == 1:
+        return Scope(given[0], given[0])
+    common = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in given]))
+    if folders:
+        top = here if common.is_relative_to(here) else common
+        return Scope(top, here, _relative(given, top))
+    top = _project(common)
+    parts = _relative(given, top)
+    return Scope(top, here, ("", *parts), parts)
+
+
+def _real(here: Path, name: str) -> Path:
+    path = here / name
+    if not os.path.exists(path):
+        raise ScopeError(f"{name}: no such file or directory")
+    # The folder's real path, but the file's own name: what a link is called says what it is.
+    return Path(os.path.realpath(path)) if path.is_dir() else Path(os.path.realpath(path.parent)) / path.name
+
+
+def _relative(given: Sequence[Path], top: Path) -> tuple[str, ...]:
+    names = {path.relative_to(top).as_posix() for path in given}
+    return tuple(sorted("" if name == "." else name for name in names))
+
+
+def _project(folder: Path) -> Path:
+    """The nearest folder with settings or a repository at or above this one, else this one."""
+    settings = find(folder)
+    if settings is not None:
+        return settings.parent
+    return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)

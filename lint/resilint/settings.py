@@ -1,0 +1,609 @@
+"""The settings of a run: `resilint.yaml`, or `[tool.resilint]` in pyproject.toml, checked to the last key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from resilint.globs import matcher
+from resilint.model import Confidence, Severity, Span
+
+FILE = "resilint.yaml"
+PYPROJECT = "pyproject.toml"
+
+DEFAULT_TEST_PATHS = (
+    "**/tests/**",
+    "**/test/**",
+    "**/test_*.py",
+    "**/*_test.py",
+    "**/conftest.py",
+    "**/*_test.go",
+    "**/src/test/**",
+    "**/testdata/**",
+    "**/scripts/**",
+    "**/examples/**",
+)
+"""Test code, examples and one-off scripts, judged from the program's root: some rules are quiet about them."""
+
+
+# ---------------------------------------------------------------- what can be set
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Declared figures of a queue: seconds, and arrivals per second; `None` where nothing is declared.
+
+    Where `batch` is set, times and rate count batches.
+    """
+
+    name: str
+    service_time: float | None = None
+    worst_service_time: float | None = None
+    batch: int | None = None
+    linger: float | None = None
+    workers: int | None = None
+    arrival_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Declared behaviour of a service that calls this one; times in seconds."""
+
+    name: str
+    timeout: float | None = None
+    retries: int | None = None
+    deadline: float | None = None
+
+
+@dataclass(frozen=True)
+class Service:
+    """A declared service. `paths` are globs as written; ask `Settings.service_of` which service a file belongs to."""
+
+    name: str
+    paths: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    public_hosts: tuple[str, ...] = ()
+    near: str | None = None
+    queues: Mapping[str, Queue] = field(default_factory=dict)
+    callers: Mapping[str, Caller] = field(default_factory=dict)
+    single_owner: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every setting of a run, with its default where nothing is written. Durations are seconds."""
+
+    select: tuple[str, ...] = ()
+    """Empty: every rule that is not in preview."""
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    per_path: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Rules ignored under a glob."""
+    test_paths: tuple[str, ...] | None = None
+    """`None`: the default."""
+    profile: str | None = None
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    confidence: Confidence = Confidence.MEDIUM
+    safety_factor: float = 0.7
+    retry_budget: int = 4
+    memory_headroom: float = 0.9
+    fix: Mapping[str, float] = field(default_factory=dict)
+    services: Mapping[str, Service] = field(default_factory=dict)
+    knowledge: tuple[str | dict[str, Any], ...] = ()
+    """Entries as written, or paths relative to `folder`."""
+
+    folder: Path | None = None
+    """Where the settings file lies; `None` without one."""
+    path: str = ""
+    """The settings file, relative to the program's root; it may lie above it."""
+    prefix: str = ""
+    """The program's root relative to `folder`, with a slash at the end; empty where they are the same."""
+    places: Mapping[tuple[str, ...], Span] = field(default_factory=dict)
+
+    def place(self, *keys: str) -> Span | None:
+        """Where a key is written: `place("services", "account", "queues", "hotkey", "batch")`. List items are counted from "0"."""
+        return self.places.get(keys)
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file of the program is test code, an example or a one-off script."""
+        return self._is_test(path)
+
+    def is_excluded(self, path: str) -> bool:
+        """Whether a file is left out by `exclude`."""
+        return self._is_excluded(self.prefix + path)
+
+    def ignored_at(self, path: str) -> tuple[str, ...]:
+        """The selectors that `per_path` ignores in a file."""
+        written = self.prefix + path
+        return tuple(selector for matches, selectors in self._per_path if matches(written) for selector in selectors)
+
+    def service_of(self, path: str) -> Service | None:
+        """The declared service whose `paths` hold this file; the first one declared if several do."""
+        written = self.prefix + path
+        return next((service for matches, service in self._services if matches(written)), None)
+
+    @cached_property
+    def _is_test(self) -> Callable[[str], bool]:
+        if self.test_paths is None:
+            return matcher(DEFAULT_TEST_PATHS)
+        matches, prefix = matcher(self.test_paths), self.prefix
+        return lambda path: matches(prefix + path)
+
+    @cached_property
+    def _is_excluded(self) -> Callable[[str], bool]:
+        return matcher(self.exclude)
+
+    @cached_property
+    def _per_path(self) -> list[tuple[Callable[[str], bool], tuple[str, ...]]]:
+        return [(matcher([glob]), selectors) for glob, selectors in self.per_path.items()]
+
+    @cached_property
+    def _services(self) -> list[tuple[Callable[[str], bool], Service]]:
+        return [(matcher(service.paths), service) for service in self.services.values() if service.paths]
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used. Each problem is a place and what is wrong there."""
+
+    def __init__(self, problems: Iterable[tuple[Span, str]]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(f"{span.path}:{span.line}:{span.col}: {message}" for span, message in self.problems))
+
+
+# ---------------------------------------------------------------- finding the file
+
+
+def find(root: Path) -> Path | None:
+    """The settings file for a program: searched from its root upward to the repository's root.
+
+    Raises `SettingsError` where one folder has both kinds.
+    """
+    for folder in (root, *root.parents):
+        own, project = folder / FILE, folder / PYPROJECT
+        in_project = project.is_file() and _holds_settings(project)
+        if own.is_file():
+            if in_project:
+                raise SettingsError(
+                    [(Span(_relative(own, root), 1, 1, 1, 1), f"{PYPROJECT} beside it has [tool.resilint] too: keep one of them")]
+                )
+            return own
+        if in_project:
+            return project
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def _holds_settings(project: Path) -> bool:
+    try:
+        text = project.read_bytes()
+    except OSError:
+        return False
+    return re.search(rb"^[ \t]*\[+[ \t]*tool[ \t]*\.[ \t]*[\"']?resilint\b", text, re.MULTILINE) is not None
+
+
+def load(root: Path) -> Settings:
+    """The settings of the program at `root`; defaults where no file is found. Raises `SettingsError`."""
+    file = find(root)
+    if file is None:
+        return Settings()
+    name = _relative(file, root)
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as problem:
+        raise SettingsError([(Span(name, 1, 1, 1, 1), f"cannot be read: {problem.strerror}")]) from None
+    except UnicodeDecodeError:
+        raise SettingsError([(Span(name, 1, 1, 1, 1), "not UTF-8 text")]) from None
+    tree = _toml(text, name) if file.name == PYPROJECT else _yaml(text, name)
+    relative = root.relative_to(file.parent).as_posix()
+    settings = _Checker(name).settings(tree)
+    return replace(settings, folder=file.parent, path=name, prefix="" if relative == "." else relative + "/")
+
+
+def _relative(file: Path, root: Path) -> str:
+    above = len(root.relative_to(file.parent).parts)
+    return "../" * above + file.name
+
+
+# ---------------------------------------------------------------- values with their places
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A value of the settings file and where it stands. Maps and lists hold nodes; `keys` says where a map's keys stand."""
+
+    value: Any
+    span: Span
+    keys: Mapping[str, Span] = field(default_factory=dict)
+
+    def plain(self) -> Any:
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        if isinstance(self.value, list):
+            return [node.plain() for node in self.value]
+        return self.value
+
+
+def _yaml(text: str, name: str) -> _Node:
+    import yaml
+
+    loader_class = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    def span(node: yaml.Node) -> Span:
+        start, end = node.start_mark, node.end_mark
+        return Span(name, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+    def convert(node: yaml.Node, above: tuple[int, ...], scalar: Callable[[yaml.Node], Any]) -> _Node:
+        place = span(node)
+        if id(node) in above or len(above) > 32:
+            raise SettingsError([(place, "nested too deeply")])
+        below = (*above, id(node))
+        if isinstance(node, yaml.MappingNode):
+            values: dict[str, _Node] = {}
+            keys: dict[str, Span] = {}
+            for key_node, value_node in node.value:
+                if not isinstance(key_node, yaml.ScalarNode):
+                    raise SettingsError([(span(key_node), "a key must be text")])
+                key = str(key_node.value)
+                if key in values:
+                    raise SettingsError([(span(key_node), f"key {key!r} is written twice")])
+                values[key] = convert(value_node, below, scalar)
+                keys[key] = span(key_node)
+            return _Node(values, place, keys)
+        if isinstance(node, yaml.SequenceNode):
+            return _Node([convert(item, below, scalar) for item in node.value], place)
+        return _Node(scalar(node), place)
+
+    def scalar(node: yaml.Node) -> Any:
+        value = loader.construct_object(node)
+        # Dates and the like mean nothing here; what was written does.
+        return value if value is None or isinstance(value, bool | int | float | str) else str(node.value)
+
+    loader = loader_class(text)
+    try:
+        node = loader.get_single_node()
+        return _Node({}, Span(name, 1, 1, 1, 1)) if node is None else convert(node, (), scalar)
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise SettingsError(
+            [(Span(name, line, column, line, column), f"not valid YAML: {problem.problem or problem.context}")]
+        ) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+        raise SettingsError([(Span(name, 1, 1, 1, 1), f"not valid YAML: {problem}")]) from None
+    finally:
+        loader.dispose()
+
+
+def _toml(text: str, name: str) -> _Node:
+    import tomllib
+
+    try:
+        tree: Any = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        at = re.search(r"line (\d+), column (\d+)", str(problem))
+        line, column = (int(at[1]), int(at[2])) if at else (1, 1)
+        raise SettingsError([(Span(name, line, column, line, column), f"not valid TOML: {problem}")]) from None
+    lines = _toml_places(text, name)
+
+    def place(path: tuple[str, ...]) -> Span:
+        while path and path not in lines:
+            path = path[:-1]
+        return lines.get(path, Span(name, 1, 1, 1, 1))
+
+    def convert(value: Any, path: tuple[str, ...]) -> _Node:
+        if isinstance(value, dict):
+            keys = {key: place((*path, key)) for key in value}
+            return _Node({key: convert(item, (*path, key)) for key, item in value.items()}, place(path), keys)
+        if isinstance(value, list):
+            return _Node([convert(item, (*path, str(index))) for index, item in enumerate(value)], place(path))
+        return _Node(value, place(path))
+
+    for key in ("tool", "resilint"):
+        tree = tree.get(key, {}) if isinstance(tree, dict) else {}
+    return convert(tree, ("tool", "resilint"))
+
+
+_TOML_NAME = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_TOML_DOTTED = rf"{_TOML_NAME}(?:[ \t]*\.[ \t]*{_TOML_NAME})*"
+_TOML_LINE = re.compile(rf"^[ \t]*(?:\[+[ \t]*(?P<table>{_TOML_DOTTED})[ \t]*\]|(?P<key>{_TOML_DOTTED})[ \t]*=)")
+
+
+def _toml_places(text: str, name: str) -> dict[tuple[str, ...], Span]:
+    """Where tables and keys stand. tomllib keeps no places; this line by line look is exact for all but keys of inline tables."""
+    places: dict[tuple[str, ...], Span] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _TOML_LINE.match(line)
+        if match is None:
+            continue
+        which = "table" if match["table"] else "key"
+        path = tuple(part.strip("\"'") for part in re.findall(_TOML_NAME, match[which]))
+        if which == "table":
+            table = path
+        else:
+            path = (*table, *path)
+        for size in range(1, len(path) + 1):
+            places.setdefault(path[:size], Span(name, number, match.start(which) + 1, number, match.end(which) + 1))
+    return places
+
+
+# ---------------------------------------------------------------- durations and rates
+
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PER = {"s": 1.0, "sec": 1.0, "second": 1.0, "m": 60.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hour": 3600.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)[ ]?(ns|us|µs|μs|ms|s|m|h|d)")
+_RATE = re.compile(r"(\d+(?:\.\d+)?)[ ]?/[ ]?([a-z]+)")
+
+
+def duration(text: str) -> float | None:
+    """Seconds of `16ms`, `1.5s`, `2m`, `1m30s`; `None` for anything else, a bare number too."""
+    if not re.fullmatch(rf"(?:{_PART.pattern})+", text):
+        return None
+    # Rounded to the nanosecond: 27 * 0.001 carries binary noise that a message would print.
+    return round(sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)), 9)
+
+
+def rate(text: str) -> float | None:
+    """Events per second of `50/s`, `3000/m`; `None` for anything else."""
+    match = _RATE.fullmatch(text)
+    return float(match[1]) / _PER[match[2]] if match and match[2] in _PER else None
+
+
+# ---------------------------------------------------------------- checking
+
+_KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    dict: "a mapping",
+    list: "a list",
+    type(None): "empty",
+}
+
+
+class _Checker:
+    """Turns the tree of a settings file into `Settings` and collects every problem on the way."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._problems: list[tuple[Span, str]] = []
+        self._places: dict[tuple[str, ...], Span] = {}
+
+    def settings(self, tree: _Node) -> Settings:
+        readers: dict[str, Callable[[_Node, tuple[str, ...]], Any]] = {
+            "select": self._texts,
+            "ignore": self._texts,
+            "exclude": self._globs,
+            "per_path": self._per_path,
+            "test_paths": self._globs,
+            "profile": self._text,
+            "severity": self._map_of(self._severity),
+            "confidence": self._confidence,
+            "safety_factor": self._share,
+            "retry_budget": self._count,
+            "memory_headroom": self._share,
+            "fix": self._fix,
+            "services": self._map_of(self._service),
+            "knowledge": self._knowledge,
+        }
+        values = self._record(tree, (), readers, "")
+        if self._problems:
+            raise SettingsError(sorted(self._problems, key=lambda problem: (problem[0], problem[1])))
+        return Settings(**values, places=self._places)
+
+    # ---- shapes
+
+    def _record(
+        self, node: _Node, path: tuple[str, ...], readers: Mapping[str, Callable[[_Node, tuple[str, ...]], Any]], what: str
+    ) -> dict[str, Any]:
+        """A mapping whose keys are known. Keys with problems are left out of the result."""
+        values: dict[str, Any] = {}
+        for key, item in self._items(node, path):
+            if key not in readers:
+                near = get_close_matches(key, readers, 1)
+                hint = f": did you mean {near[0]!r}?" if near else f": known are {', '.join(readers)}"
+                self._wrong(node.keys[key], f"unknown key {key!r}{' in ' + what if what else ''}{hint}")
+                continue
+            value = readers[key](item, (*path, key))
+            if value is not None:
+                values[key] = value
+        return values
+
+    def _map_of(self, reader: Callable[[_Node, tuple[str, ...]], Any]) -> Callable[[_Node, tuple[str, ...]], Any]:
+        def read(node: _Node, path: tuple[str, ...]) -> dict[str, Any]:
+            values = {key: reader(item, (*path, key)) for key, item in self._items(node, path)}
+            return {key: value for key, value in values.items() if value is not None}
+
+        return read
+
+    def _items(self, node: _Node, path: tuple[str, ...]) -> list[tuple[str, _Node]]:
+        if not isinstance(node.value, dict):
+            # An empty section is how people leave a key with only comments below.
+            if node.value is not None:
+                self._expected(node, path, "a mapping")
+            return []
+        for key, span in node.keys.items():
+            self._places[(*path, key)] = span
+        return list(node.value.items())
+
+    def _list(self, node: _Node, path: tuple[str, ...]) -> list[tuple[str, _Node]]:
+        if not isinstance(node.value, list):
+            if node.value is not None:
+                self._expected(node, path, "a list")
+            return []
+        for index, item in enumerate(node.value):
+            self._places[(*path, str(index))] = item.span
+        return [(str(index), item) for index, item in enumerate(node.value)]
+
+    # ---- single values
+
+    def _text(self, node: _Node, path: tuple[str, ...]) -> str | None:
+        if isinstance(node.value, str) and node.value:
+            return node.value
+        self._expected(node, path, "text")
+        return None
+
+    def _texts(self, node: _Node, path: tuple[str, ...]) -> tuple[str, ...]:
+        texts = [self._text(item, (*path, index)) for index, item in self._list(node, path)]
+        return tuple(text for text in texts if text is not None)
+
+    def _globs(self, node: _Node, path: tuple[str, ...]) -> tuple[str, ...]:
+        for index, item in self._list(node, path):
+            if isinstance(item.value, str):
+                self._check_glob(item.value, item.span, (*path, index))
+        return self._texts(node, path)
+
+    def _check_glob(self, glob: str, span: Span, path: tuple[str, ...]) -> None:
+        try:
+            matcher([glob])
+        except re.error as problem:
+            self._wrong(span, f"{_dotted(path)}: {glob!r} is no glob: {problem}")
+
+    def _number(self, node: _Node, path: tuple[str, ...]) -> float | None:
+        if isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            return float(node.value)
+        self._expected(node, path, "a number")
+        return None
+
+    def _share(self, node: _Node, path: tuple[str, ...]) -> float | None:
+        number = self._number(node, path)
+        if number is not None and not 0 < number <= 1:
+            self._wrong(node.span, f"{_dotted(path)} must be above 0 and at most 1, not {node.value}")
+            return None
+        return number
+
+    def _whole(self, node: _Node, path: tuple[str, ...], least: int) -> int | None:
+        if isinstance(node.value, int) and not isinstance(node.value, bool):
+            if node.value >= least:
+                return node.value
+            self._wrong(node.span, f"{_dotted(path)} must be at least {least}, not {node.value}")
+        else:
+            self._expected(node, path, "a whole number")
+        return None
+
+    def _count(self, node: _Node, path: tuple[str, ...]) -> int | None:
+        return self._whole(node, path, 1)
+
+    def _count_or_none(self, node: _Node, path: tuple[str, ...]) -> int | None:
+        return self._whole(node, path, 0)
+
+    def _duration(self, node: _Node, path: tuple[str, ...]) -> float | None:
+        if isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            self._wrong(node.span, f"{_dotted(path)} needs a unit, for example {node.value}ms or {node.value}s")
+            return None
+        seconds = duration(node.value) if isinstance(node.value, str) else None
+        if seconds is None:
+            self._expected(node, path, "a duration such as 16ms, 1.5s or 2m")
+        return seconds
+
+    def _rate(self, node: _Node, path: tuple[str, ...]) -> float | None:
+        if isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            self._wrong(node.span, f"{_dotted(path)} needs a unit, for example {node.value}/s")
+            return None
+        per_second = rate(node.value) if isinstance(node.value, str) else None
+        if per_second is None:
+            self._expected(node, path, "a rate such as 50/s or 3000/m")
+        return per_second
+
+    def _choice(self, node: _Node, path: tuple[str, ...], choices: Iterable[str]) -> str | None:
+        known = list(choices)
+        if isinstance(node.value, str) and node.value in known:
+            return node.value
+        near = get_close_matches(str(node.value), known, 1)
+        self._expected(node, path, f"one of {', '.join(known)}", f": did you mean {near[0]!r}?" if near else "")
+        return None
+
+    def _severity(self, node: _Node, path: tuple[str, ...]) -> Severity | None:
+        word = self._choice(node, path, [severity.value for severity in Severity])
+        return Severity(word) if word else None
+
+    def _confidence(self, node: _Node, path: tuple[str, ...]) -> Confidence | None:
+        word = self._choice(node, path, [confidence.word for confidence in Confidence])
+        return Confidence[word.upper()] if word else None
+
+    # ---- sections
+
+    def _per_path(self, node: _Node, path: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+        rules: dict[str, tuple[str, ...]] = {}
+        for glob, item in self._items(node, path):
+            self._check_glob(glob, node.keys[glob], path)
+            values = self._record(item, (*path, glob), {"ignore": self._texts}, f"per_path of {glob!r}")
+            rules[glob] = values.get("ignore", ())
+        return rules
+
+    def _fix(self, node: _Node, path: tuple[str, ...]) -> dict[str, float]:
+        return self._record(node, path, {"client_timeout": self._duration}, "fix")
+
+    def _service(self, node: _Node, path: tuple[str, ...]) -> Service:
+        readers: dict[str, Callable[[_Node, tuple[str, ...]], Any]] = {
+            "paths": self._globs,
+            "hosts": self._texts,
+            "public_hosts": self._texts,
+            "near": self._text,
+            "queues": self._map_of(self._queue),
+            "callers": self._map_of(self._caller),
+            "single_owner": self._texts,
+        }
+        return Service(path[-1], **self._record(node, path, readers, _dotted(path)))
+
+    def _queue(self, node: _Node, path: tuple[str, ...]) -> Queue:
+        readers: dict[str, Callable[[_Node, tuple[str, ...]], Any]] = {
+            "service_time": self._duration,
+            "worst_service_time": self._duration,
+            "batch": self._count,
+            "linger": self._duration,
+            "workers": self._count,
+            "arrival_rate": self._rate,
+        }
+        return Queue(path[-1], **self._record(node, path, readers, _dotted(path)))
+
+    def _caller(self, node: _Node, path: tuple[str, ...]) -> Caller:
+        readers: dict[str, Callable[[_Node, tuple[str, ...]], Any]] = {
+            "timeout": self._duration,
+            "retries": self._count_or_none,
+            "deadline": self._duration,
+        }
+        return Caller(path[-1], **self._record(node, path, readers, _dotted(path)))
+
+    def _knowledge(self, node: _Node, path: tuple[str, ...]) -> tuple[str | dict[str, Any], ...]:
+        sources: list[str | dict[str, Any]] = []
+        for index, item in self._list(node, path):
+            if isinstance(item.value, str) and item.value:
+                sources.append(item.value)
+            elif isinstance(item.value, dict):
+                self._remember(item, (*path, index))
+                sources.append(item.plain())
+            else:
+                self._expected(item, (*path, index), "a path or an entry")
+        return tuple(sources)
+
+    def _remember(self, node: _Node, path: tuple[str, ...]) -> None:
+        """Keeps the places of keys that someone else will check."""
+        if isinstance(node.value, dict):
+            for key, item in self._items(node, path):
+                self._remember(item, (*path, key))
+        elif isinstance(node.value, list):
+            for index, item in self._list(node, path):
+                self._remember(item, (*path, index))
+
+    # ---- problems
+
+    def _expected(self, node: _Node, path: tuple[str, ...], what: str, hint: str = "") -> None:
+        kind = _KINDS.get(type(node.value), "a date or time")
+        written = f"{kind} ({node.value!r})" if isinstance(node.value, str | int | float) else kind
+        self._wrong(node.span, f"{_dotted(path) or 'the file'} must be {what}, not {written}{hint}")
+
+    def _wrong(self, span: Span, message: str) -> None:
+        self._problems.append((span, message))
+
+
+def _dotted(path: tuple[str, ...]) -> str:
+    """`("services", "a", "paths", "0")` as a reader would write it: `services.a.paths[0]`."""
+    return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in path).removeprefix(".")
