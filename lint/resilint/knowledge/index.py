@@ -11,6 +11,7 @@ from typing import TypeVar
 from resilint.knowledge.schema import (
     Bound,
     CallEntry,
+    Constant,
     ContextRow,
     EntryRow,
     ErrorCall,
@@ -57,6 +58,7 @@ class Table:
         self._instances: dict[str, TypeEntry] = {}
         self._errors: dict[str, ErrorEntry] = {}
         self._error_calls: dict[str, ErrorCall] = {}
+        self._constants: dict[str, Constant] = {}
         self._library_of: dict[int, Library] = {}
         self._mro: dict[str, tuple[TypeEntry, ...]] = {}
         self._bounds: dict[str, tuple[Bound, ...]] = {}
@@ -88,6 +90,7 @@ class Table:
         for error_call in library.error_calls:
             self._library_of[id(error_call)] = library
             self._error_calls.update(dict.fromkeys(error_call.names, error_call))
+        self._constants.update(library.constants)
         for row in library.entries:
             self._library_of[id(row)] = library
 
@@ -231,6 +234,10 @@ class Table:
         """The entry behind `error_call`, for its library."""
         return self._find(self._error_calls, name)
 
+    def constant(self, name: str) -> Constant | None:
+        """The value of a named constant."""
+        return self._constants.get(name)
+
     def context(self, name: str) -> ContextRow | None:
         """How a call of `name` makes a deadline carrier."""
         call = self.call(name)
@@ -328,6 +335,7 @@ def duplicates(libraries: Iterable[Library]) -> list[str]:
             *(("made_by", name) for entry in library.types for name in entry.made_by),
             *(("instance", name) for entry in library.types for name in entry.instances),
             *(("error", name) for error in library.errors for name in error.names),
+            *(("constant", name) for name in library.constants),
             *(("error_call", name) for error_call in library.error_calls for name in error_call.names),
         ]
         for kind, name in claims:

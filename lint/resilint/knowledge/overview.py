@@ -162,20 +162,23 @@ def _value(value: Scalar) -> str:
 
 def _places(bound: Bound) -> Iterator[str]:
     at = "" if bound.pos is None else f"argument {bound.pos + 1}"
+    inside = [
+        *([f"field {bound.field}"] if bound.field is not None else []),
+        *([f"key {bound.key}" + (f" in {bound.key_in}" if bound.key_in is not None else "")] if bound.key is not None else []),
+    ]
+    if bound.option is not None:
+        # A field or key beside an option belongs to what the option is given.
+        yield f"{', '.join(inside)}{' of ' if inside else ''}option {bound.option}(...)" + (f" {at}" if at else "")
+        inside = []
+    if bound.setter is not None:
+        yield f".{bound.setter}(...)" + (f" {at}" if at else "")
     if bound.arg is not None:
         yield f"{bound.arg}=" + (f" ({at})" if at else "")
     elif at and bound.setter is None and bound.option is None:
         yield at
-    if bound.field is not None:
-        yield f"field {bound.field}"
     if bound.class_attr is not None:
         yield f"class attribute {bound.class_attr}"
-    if bound.setter is not None:
-        yield f".{bound.setter}(...)"
-    if bound.option is not None:
-        yield f"option {bound.option}(...)"
-    if bound.key is not None:
-        yield f"key {bound.key}" + (f" in {bound.key_in}" if bound.key_in is not None else "")
+    yield from inside
     if bound.statement is not None:
         yield f"SET {bound.statement}"
 

@@ -304,6 +304,15 @@ class ErrorCall(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`format`: wraps if its format text has %w, else loses (fmt.Errorf); `tests`: errors.Is/As; `edge`: maps to a status."""
 
 
+class Constant(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A named constant of a library: `time.Second` is 1 in unit s and typed (a duration)."""
+
+    number: float
+    unit: Unit = "count"
+    typed: bool = False
+    """Its type carries the unit, as Go's time.Duration does."""
+
+
 class Shape(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Generated code that is usually absent: names by pattern (fnmatch) stand for a type."""
 
@@ -332,4 +341,5 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     errors: tuple[ErrorEntry, ...] = ()
     error_calls: tuple[ErrorCall, ...] = ()
     shapes: tuple[Shape, ...] = ()
+    constants: dict[str, Constant] = {}
     notes: tuple[str, ...] = ()

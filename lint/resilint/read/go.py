@@ -149,6 +149,16 @@ _RECEIVE = _id("receive_statement")
 _RAW_STRING = _id("raw_string_literal")
 _STRING = _id("interpreted_string_literal")
 _TRUE = _id("true")
+_EXPRESSIONS = _id("expression_list")
+_TYPE_PARAMETERS = _id("type_parameter_list")
+_QUOTED = (
+    *_ids("interpreted_string_literal_content"),
+    *_ids("raw_string_literal_content"),
+    _STRING,
+    _RAW_STRING,
+    _id("rune_literal"),
+    _id("escape_sequence"),
+)
 _NAMES = frozenset(_ids("identifier") + _ids("blank_identifier"))
 
 _F_ALIAS = _field("alias")
@@ -191,7 +201,7 @@ _ASSOCIATIVE = frozenset(("+", "*", "&", "|", "^", "and", "or"))
 
 
 class _Wide:
-    """Text of a file that is not plain ASCII: cut by byte offsets like the `str` that stands in its place for others."""
+    """Text of a file with names that are not ASCII: cut by byte offsets like the `str` that stands in its place for others."""
 
     __slots__ = ("data",)
 
@@ -200,6 +210,27 @@ class _Wide:
 
     def __getitem__(self, span: slice) -> str:
         return self.data[span].decode("utf-8", "replace")
+
+
+_WIDE_RUN = re.compile(rb"[\x80-\xff]+")
+_MAX_WIDE_RUNS = 200
+
+
+def _text_of(data: bytes, root: Node) -> str:
+    """What names are cut from by byte offset.
+
+    Most files that are not ASCII are so only in comments and string literals; these get one character per byte, and the
+    handlers of strings decode what is none of ASCII.
+    """
+    if data.isascii():
+        return data.decode("ascii")
+    quoted = {_COMMENT, *_QUOTED}
+    for count, run in enumerate(_WIDE_RUN.finditer(data)):
+        node = root.descendant_for_byte_range(run.start(), run.start())
+        if count >= _MAX_WIDE_RUNS or node is None or node.kind_id not in quoted:
+            # Annotated as text: only slices are ever taken of it.
+            return cast(str, _Wide(data))
+    return data.decode("ascii", "surrogateescape")
 
 
 class _Reader:
@@ -229,10 +260,9 @@ class _Reader:
         "writes",
     )
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, text: str) -> None:
         self.data = data
-        # Annotated as text although it may be `_Wide`: only slices are ever taken of it.
-        self.text: str = data.decode("ascii") if data.isascii() else cast(str, _Wide(data))
+        self.text = text
         self.aliases: set[str] = set()
         self.bodies: list[Raw] = [_NO_BODY]
         self.calls: set[str] = set()
@@ -266,7 +296,7 @@ def read(data: bytes) -> FileFacts:
     root = _PARSER.parse(data).root_node
     if root.has_error:
         root = _parse_again(data, root)
-    r = _Reader(data)
+    r = _Reader(data, _text_of(data, root))
     if root.has_error:
         r.sound = False
         _find_errors(r, root)
@@ -489,11 +519,23 @@ def _function(
     r.function = index
     r.qual = qual
     r.lambdas = 0
-    parameters = n.child_by_field_id(_F_PARAMETERS)
-    if parameters is not None:
-        params += _params(r, parameters)
-    returns, named = _results(r, n.child_by_field_id(_F_RESULT))
-    body = n.child_by_field_id(_F_BODY)
+    returns: tuple[Type, ...] = ()
+    named: tuple[str, ...] = ()
+    seen = -1 if kind == "method" else 0
+    body: Node | None = None
+    for part in n.named_children:
+        part_kind = part.kind_id
+        if part_kind == _PARAMETERS:
+            # In this order: the receiver of a method, parameters, named or several results.
+            if seen == 0:
+                params += _params(r, part)
+            elif seen > 0:
+                returns, named = _results(r, part)
+            seen += 1
+        elif part_kind == _BLOCK:
+            body = part
+        elif seen > 0 and part_kind in _TYPES:
+            returns = (_type(r, part, 0),)
     if body is not None:
         block = _block(r, body, d)
         if block:
@@ -825,17 +867,19 @@ def _resolve(match: re.Match[bytes]) -> bytes:
 def _string_value(r: _Reader, n: Node) -> str:
     at = n.start_byte + 1
     end = max(at, n.end_byte - 1)
-    text = r.text[at:end]
+    raw = r.data[at:end]
     if n.kind_id == _RAW_STRING:
-        return text.replace("\r", "") if "\r" in text else text
-    return _ESCAPE.sub(_resolve, r.data[at:end]).decode("utf-8", "replace") if "\\" in text else text
+        raw = raw.replace(b"\r", b"")
+    elif b"\\" in raw:
+        raw = _ESCAPE.sub(_resolve, raw)
+    return raw.decode("utf-8", "replace")
 
 
 def _string(r: _Reader, n: Node, d: int) -> Expr:
     at = n.start_byte
     end = n.end_byte
     text = r.text[at + 1 : end - 1]
-    if "\\" in text or "\r" in text:
+    if "\\" in text or "\r" in text or not text.isascii():
         text = _string_value(r, n)
     return Lit(at, end, text)
 
@@ -844,7 +888,9 @@ def _rune(r: _Reader, n: Node, d: int) -> Expr:
     at = n.start_byte
     end = n.end_byte
     text = r.text[at + 1 : end - 1]
-    if text[:1] == "\\":
+    if not text.isascii():
+        text = r.data[at + 1 : end - 1].decode("utf-8", "replace")
+    elif text[:1] == "\\":
         match = _ESCAPE.match(r.data, at + 1)
         if match is None:
             text = ""
@@ -987,59 +1033,74 @@ def _call(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
         return _too_deep(r, n)
     kids = n.named_children
-    at = n.start_byte
-    end = n.end_byte
     if len(kids) != 2:
         kids = [kid for kid in kids if kid.kind_id != _COMMENT and kid.kind_id != _TYPE_ARGUMENTS]
         if len(kids) != 2:
             return _opaque(r, n, d)
     callee, arguments = kids
     kind = callee.kind_id
-    if kind == _PAREN:
-        cast_to = _pointer_conversion(r, callee)
-        if cast_to is not None:
+    at = n.start_byte
+    if kind == _SELECTOR or kind in _NAMES:
+        stop = callee.end_byte
+        name = r.text[at:stop]
+        if kind != _SELECTOR or name.replace(".", "").isidentifier():
+            if name in _SPECIAL_CALLS:
+                return _special_call(r, n, name, Ref(at, stop, name), arguments, d)
+            r.calls.add(name)
+            return Call(at, n.end_byte, Ref(at, stop, name), _args(r, arguments.named_children, d))
+        fn = _selector(r, callee, d + 1)
+    elif kind == _PAREN:
+        to = _pointer_conversion(r, callee)
+        if to is not None:
             operands = [kid for kid in arguments.named_children if kid.kind_id != _COMMENT]
             if len(operands) == 1:
-                return Cast(at, end, cast_to, _value(r, operands[0], d + 1))
+                return Cast(at, n.end_byte, to, _value(r, operands[0], d + 1))
+        fn = _paren(r, callee, d + 1)
     elif kind == _INDEX:
         fn = _index(r, callee, d + 1)
         pair = fn.__class__ is Index and fn.base.__class__ is Ref and fn.key.__class__ is Ref
         if pair and not _is_element(r, fn.base.name, fn.key.name):  # type: ignore[union-attr]
             fn = fn.base  # type: ignore[union-attr]
-        return _call_of(r, at, end, fn, arguments, d)
-    return _call_of(r, at, end, _EXPR[kind](r, callee, d + 1), arguments, d)
-
-
-def _call_of(r: _Reader, at: int, end: int, fn: Expr, arguments: Node, d: int) -> Expr:
-    args = []
-    values = r.values
-    kids = arguments.named_children
+    else:
+        fn = _EXPR[kind](r, callee, d + 1)
     if fn.__class__ is Ref:
-        name = fn.name
-        if name in _SPECIAL_CALLS and kids:
-            if name == "new" or name == "make":
-                first = kids[0]
-                if first.kind_id in _TYPES and first.kind_id not in _NAMES:
-                    made = _new_of_type(
-                        r, first, at if name == "new" else first.start_byte, end if name == "new" else first.end_byte
-                    )
-                    if name == "new":
-                        return made
-                    args.append(Arg(made))
-                    kids = kids[1:]
-            elif len(kids) == 1 and kids[0].kind_id != _SPREAD:
-                return Cast(at, end, Type(name), _value(r, kids[0], d + 1))
-        r.calls.add(name)
+        if fn.name in _SPECIAL_CALLS:
+            return _special_call(r, n, fn.name, fn, arguments, d)
+        r.calls.add(fn.name)
     elif fn.__class__ is Field:
         r.calls.add("." + fn.name)
+    return Call(at, n.end_byte, fn, _args(r, arguments.named_children, d))
+
+
+def _special_call(r: _Reader, n: Node, name: str, fn: Expr, arguments: Node, d: int) -> Expr:
+    """`new`, `make` and conversions to basic types."""
+    at = n.start_byte
+    end = n.end_byte
+    kids = arguments.named_children
+    if name == "new" or name == "make":
+        if kids and kids[0].kind_id in _TYPES and kids[0].kind_id not in _NAMES:
+            first = kids[0]
+            if name == "new":
+                return _new_of_type(r, first, at, end)
+            made = _new_of_type(r, first, first.start_byte, first.end_byte)
+            r.calls.add(name)
+            return Call(at, end, fn, (Arg(made), *_args(r, kids[1:], d)))
+    elif len(kids) == 1 and kids[0].kind_id not in (_SPREAD, _COMMENT):
+        return Cast(at, end, Type(name), _value(r, kids[0], d + 1))
+    r.calls.add(name)
+    return Call(at, end, fn, _args(r, kids, d))
+
+
+def _args(r: _Reader, kids: list[Node], d: int) -> tuple[Arg, ...]:
+    args = []
     for kid in kids:
         kind = kid.kind_id
         if kind in _NAMES:
-            start = kid.start_byte
-            stop = kid.end_byte
-            text = r.text[start:stop]
-            values.add(text)
-            args.append(Arg(Ref(start, stop, text)))
+            at = kid.start_byte
+            end = kid.end_byte
+            text = r.text[at:end]
+            r.values.add(text)
+            args.append(Arg(Ref(at, end, text)))
         elif kind == _SPREAD:
             inner = _first(kid)
             if inner is not None:
@@ -1047,11 +1108,11 @@ def _call_of(r: _Reader, at: int, end: int, fn: Expr, arguments: Node, d: int) -
         elif kind != _COMMENT:
             value = _EXPR[kind](r, kid, d + 1)
             if value.__class__ is Ref:
-                values.add(value.name)
+                r.values.add(value.name)
             elif value.__class__ is Field:
-                values.add("." + value.name)
+                r.values.add("." + value.name)
             args.append(Arg(value))
-    return Call(at, end, fn, tuple(args))
+    return tuple(args)
 
 
 _SPECIAL_CALLS = _CONVERSIONS | {"new", "make"}
@@ -1090,24 +1151,40 @@ def _is_element(r: _Reader, base: str, key: str) -> bool:
     head, _, rest = base.partition(".")
     if rest:
         return head not in r.aliases
-    if key in _BASIC or re.search(rb"\bfunc " + re.escape(base.encode()) + rb"\[", r.data):
+    if key in _BASIC or b"func " + base.encode("utf-8", "replace") + b"[" in r.data:
         return False
     if _is_declared(r, base):
         return True
     return "." not in key and key not in r.class_index and _is_declared(r, key)
 
 
+_BEFORE_DECLARED = re.compile(rb"(?:(var|const)\s+|([(,]\s*))$")
+_AFTER_DECLARED = re.compile(rb"(?:\s*,\s*\w+)*(\s*(?::=|=[^=]))?(\s+[\w*\[.])?")
+_WORD_BYTE = re.compile(rb"[\w.\x80-\xff]")
+
+
 def _is_declared(r: _Reader, name: str) -> bool:
     """Whether the file seems to declare a variable, constant or parameter of that name."""
     known = r.declared.get(name)
     if known is None:
-        word = re.escape(name.encode())
-        pattern = rb"(?<![\w.])" + word + rb"(?:\s*,\s*\w+)*\s*(?::=|=[^=])|\b(?:var|const)\s+" + word + rb"\b"
-        if not name[:1].isupper():
-            pattern += rb"|[(,]\s*" + word + rb"(?:\s*,\s*\w+)*\s+[\w*\[.]"
-        known = re.search(pattern, r.data) is not None
-        r.declared[name] = known
+        known = r.declared[name] = _find_declared(r.data, name.encode("utf-8", "replace"), name[:1].isupper())
     return known
+
+
+def _find_declared(data: bytes, word: bytes, is_upper: bool) -> bool:
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (at and _WORD_BYTE.match(data, at - 1)) and not (_WORD_BYTE.match(data, end)):
+            after = _AFTER_DECLARED.match(data, end)
+            before = _BEFORE_DECLARED.search(data[max(0, at - 12) : at])
+            if (after is not None and after[1]) or (before is not None and before[1]):
+                return True
+            # A capital after a comma with a word behind it is a type parameter as well.
+            if before is not None and after is not None and after[2] and not is_upper:
+                return True
+        at = data.find(word, end)
+    return False
 
 
 def _conversion(r: _Reader, n: Node, d: int) -> Expr:
@@ -1216,6 +1293,15 @@ def _unary(r: _Reader, n: Node, d: int) -> Expr:
 def _binary(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
         return _too_deep(r, n)
+    kids = n.named_children
+    if len(kids) == 2:
+        left, right = kids
+        kind = left.kind_id
+        if kind != _BINARY:
+            op = _BINARY_OPS.get(r.text[left.end_byte : right.start_byte].strip())
+            if op is not None:
+                first = _EXPR[kind](r, left, d + 1)
+                return Bin(n.start_byte, n.end_byte, op, first, _EXPR[right.kind_id](r, right, d + 1))
     # Chains lean to the left: walk down without recursion, then build from the inside.
     rights: list[Node] = []
     ops: list[str] = []
@@ -1551,17 +1637,19 @@ def _declaration(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
         if kind == _VAR_LIST:
             _declaration(r, spec, d, out)
         elif kind in (_VAR_SPEC, _CONST_SPEC):
-            type_node = spec.child_by_field_id(_F_TYPE)
-            value_node = spec.child_by_field_id(_F_VALUE)
+            type_node: Node | None = None
+            value_node: Node | None = None
             names = []
             for kid in spec.named_children:
-                if kid.kind_id not in _NAMES:
-                    if kid.kind_id == _COMMENT:
-                        continue
-                    break
-                at = kid.start_byte
-                end = kid.end_byte
-                names.append(Ref(at, end, r.text[at:end]))
+                kid_kind = kid.kind_id
+                if kid_kind in _NAMES:
+                    at = kid.start_byte
+                    end = kid.end_byte
+                    names.append(Ref(at, end, r.text[at:end]))
+                elif kid_kind == _EXPRESSIONS:
+                    value_node = kid
+                elif kid_kind in _TYPES:
+                    type_node = kid
             if not names:
                 continue
             target: Expr = names[0]
@@ -1627,12 +1715,22 @@ def _if(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
         out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
         return
-    init = n.child_by_field_id(_F_INITIALIZER)
+    kids = n.named_children
+    init: Node | None = None
+    condition: Node | None
+    then: Node | None
+    otherwise: Node | None = None
+    if len(kids) == 2 and kids[1].kind_id == _BLOCK:
+        condition, then = kids
+    elif len(kids) == 3 and kids[2].kind_id == _BLOCK and kids[1].kind_id != _BLOCK and kids[0].kind_id in _STATEMENT_KINDS:
+        init, condition, then = kids
+    else:
+        init = n.child_by_field_id(_F_INITIALIZER)
+        condition = n.child_by_field_id(_F_CONDITION)
+        then = n.child_by_field_id(_F_CONSEQUENCE)
+        otherwise = n.child_by_field_id(_F_ALTERNATIVE)
     if init is not None:
         _STMT[init.kind_id](r, init, d, out)
-    condition = n.child_by_field_id(_F_CONDITION)
-    then = n.child_by_field_id(_F_CONSEQUENCE)
-    otherwise = n.child_by_field_id(_F_ALTERNATIVE)
     test = Opaque(n.start_byte, n.start_byte, ()) if condition is None else _EXPR[condition.kind_id](r, condition, d + 1)
     block = () if then is None else _block(r, then, d + 1)
     orelse: Block = ()

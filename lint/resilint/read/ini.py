@@ -39,10 +39,11 @@ class _Reader:
         self.out: list[Setting] = []
         self.errors: list[ReadError] = []
         self.section: tuple[str, ...] = ()
-        self.sections: dict[str, tuple[int, dict[str, int]]] = {}
-        """For each section its place in `out` and how often each key stood in it."""
+        self.sections: dict[str, dict[str, int]] = {}
+        """For each section how often each key stood in it."""
         self.counts: dict[str, int] = {}
         self.slot = -1
+        """Place in `out` of the map that grows with each key."""
         self.indent = -1
         """Indentation of the key whose value a deeper line continues; -1: no such key."""
         self.parts: list[str] = []
@@ -86,16 +87,21 @@ class _Reader:
     def _header(self, at: int, line: bytes) -> None:
         close = line.find(b"]")
         if close < 0:
+            # What follows still belongs to a section of its own, not to the one before.
             self._error(at, "section without closing bracket")
-            return
-        name = decoded(line[1:close].strip())
-        end = at + close + 1
+            close = len(line)
+        inner = line[1:close]
+        name = decoded(inner.strip())
         self.section = (name,)
-        if name not in self.sections:
-            self.sections[name] = (len(self.out), {})
-            inner_at = at + 1 + len(line[1:close]) - len(line[1:close].lstrip())
-            self.out.append(Setting((name,), "", "map", at, end, inner_at, inner_at + len(line[1:close].strip())))
-        self.slot, self.counts = self.sections[name]
+        known = self.sections.get(name)
+        if known is not None:
+            # Opened again: its map stays as long as it was, for what lies between is not in it.
+            self.slot, self.counts = -1, known
+            return
+        self.slot, self.counts = len(self.out), {}
+        self.sections[name] = self.counts
+        name_at = at + 1 + len(inner) - len(inner.lstrip())
+        self.out.append(Setting((name,), "", "map", at, at + min(close + 1, len(line)), name_at, name_at + len(inner.strip())))
 
     def _pair(self, at: int, lead: int, line: bytes) -> None:
         separator = line.find(b"=")

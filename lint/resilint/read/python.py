@@ -78,7 +78,8 @@ _K_CONCATENATED, _K_ARGUMENTS, _K_KEYWORD_ARGUMENT = _kind("concatenated_string"
 _K_LIST_SPLAT, _K_DICT_SPLAT, _K_PAIR = _kind("list_splat"), _kind("dictionary_splat"), _kind("pair")
 _K_COMMENT, _K_CONTINUATION, _K_BLOCK_IDS = _kind("comment"), _kind("line_continuation"), frozenset(kind_ids(_LANGUAGE, "block"))
 _K_ASSIGNMENT, _K_AUGMENTED, _K_ELLIPSIS = _kind("assignment"), _kind("augmented_assignment"), _kind("ellipsis")
-_K_BINARY, _K_BOOLEAN, _K_SLICE = _kind("binary_operator"), _kind("boolean_operator"), _kind("slice")
+_K_BINARY, _K_BOOLEAN = _kind("binary_operator"), _kind("boolean_operator")
+_K_SUBSCRIPT, _K_SLICE = _kind("subscript"), _kind("slice")
 _K_PARENTHESIZED, _K_TUPLE, _K_LIST = _kind("parenthesized_expression"), _kind("tuple"), _kind("list")
 _K_PATTERN_LIST, _K_EXPRESSION_LIST = _kind("pattern_list"), _kind("expression_list")
 _K_SPLAT_PATTERN, _K_DICT_SPLAT_PATTERN = _kind("list_splat_pattern"), _kind("dictionary_splat_pattern")
@@ -108,6 +109,7 @@ _K_TUPLE_KINDS = frozenset(
     for name in ("pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple", "list")
     for kind in kind_ids(_LANGUAGE, name)
 )
+_SPREADABLE = frozenset({_K_CALL, _K_ATTRIBUTE, _K_SUBSCRIPT})
 _TRIVIA = frozenset({_K_COMMENT, _K_CONTINUATION})
 _EXTRAS = _TRIVIA | {ERROR_KIND}
 
@@ -219,11 +221,12 @@ _STMT: dict[int, StatementHandler | None] = {}
 
 def read(data: bytes) -> FileFacts:
     """The facts of a Python file: functions, classes, imports and bodies; never raises on any input."""
-    walk = _Walk(data)
     root = _PARSER.parse(data).root_node
+    closed = _closed(data) if root.has_error else data
+    walk = _Walk(closed)
     walk.new_index()
     block: list[Tree] = []
-    _statements(walk, root, 0, block)
+    _statements(walk, root if closed is data else _PARSER.parse(closed).root_node, 0, block)
     walk.bodies[0] = _encoded(block)
     walk.functions[0] = _described(walk, Function("<module>", "<module>", "module", 0, len(data), 0), walk.scope)
     errors = broken_places(root, data)
@@ -240,6 +243,43 @@ def read(data: bytes) -> FileFacts:
         errors=tuple(errors),
         generated=_GENERATED.search(data, 0, 2048) is not None,
     )
+
+
+_SCAN = re.compile(
+    rb"""(?P<text>\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\\n]|\\.)*["\n]|'(?:[^'\\\n]|\\.)*['\n]|\#[^\n]*)"""
+    rb"""|(?P<open>[(\[{])|(?P<close>[)\]}])"""
+    rb"""|^(?P<line>[ \t]*)(?:def|class|return|raise|try|except|finally|with|while|import|pass|break|continue|del|global|nonlocal"""
+    rb"""|assert|elif|async[ \t]+(?:def|with))\b""",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def _closed(data: bytes) -> bytes:
+    """The same number of bytes without the statements that have an unclosed bracket, which would take the rest of the file along.
+
+    A line that begins with one of the words that only begin statements ends such a statement.
+    """
+    kept = data
+    brackets: list[int] = []
+    for match in _SCAN.finditer(data):
+        sort = match.lastgroup
+        if sort == "open":
+            brackets.append(match.start())
+        elif sort == "close":
+            if brackets:
+                brackets.pop()
+        elif sort == "line" and brackets:
+            start = data.rfind(b"\n", 0, brackets[0]) + 1
+            stop = match.start()
+            line = data[start:stop]
+            indent = line[: len(line) - len(line.lstrip(b" \t"))]
+            filler = b"if 1:" if len(match["line"]) > len(indent) else b"pass"
+            blank = bytearray(byte if byte in b"\r\n" else 32 for byte in line)
+            if b"\n" not in line[: len(indent) + len(filler)]:
+                blank[: len(indent) + len(filler)] = indent + filler
+            kept = kept[:start] + bytes(blank) + kept[stop:]
+            brackets.clear()
+    return kept
 
 
 def _encoded(block: list[Tree]) -> msgspec.Raw:
@@ -449,7 +489,7 @@ def _string(walk: _Walk, node: Node, depth: int) -> Tree:
         if prefix[:1] == b"`":
             return _opaque(walk, node, depth)
         text = text[length:]
-        if (b"f" in prefix or b"t" in prefix) and b"{" in text:
+        if (b"f" in prefix or b"t" in prefix) and (b"{" in text or b"}" in text):
             return _formatted(walk, node, prefix, depth)
     quotes = text[:3]
     if quotes not in (b'"""', b"'''") or len(text) < 6:
@@ -600,6 +640,8 @@ def _call(walk: _Walk, node: Node, depth: int) -> Tree:
         function = _EXPR[kind](walk, callee, depth + 1)
         if function[0] == _REF:
             walk.calls.add(function[3])
+        elif function[0] == _FIELD:
+            walk.calls.add("." + function[4])
     return (_CALL, at, end, function, _arguments(walk, arguments, depth + 1))
 
 
@@ -628,6 +670,7 @@ def _arguments(walk: _Walk, node: Node, depth: int) -> list[Tree]:
 
 
 def _splatted(walk: _Walk, node: Node, depth: int) -> Tree:
+    """What is spread. In `{*f()}` the grammar has `*f` as the callee, which is then that of a spread item."""
     named = _solid_named(node)
     if len(named) != 1:
         return _opaque(walk, node, depth)
@@ -898,7 +941,9 @@ def _collected(walk: _Walk, nodes: list[Node], kind: str, at: int, end: int, dep
         elif node_kind in _TRIVIA:
             continue
         else:
-            item = (_EXPR[node_kind](walk, child, depth + 1), None, 0)
+            is_spread = node_kind in _SPREADABLE and walk.data[child.start_byte] == 42
+            spread |= is_spread
+            item = (_EXPR[node_kind](walk, child, depth + 1), None, int(is_spread))
         if size < MAX_ITEMS:
             items.append(item)
         size += 1
@@ -1262,6 +1307,27 @@ def _assert(walk: _Walk, node: Node, depth: int, out: list[Tree]) -> None:
 def _loose_statement(walk: _Walk, node: Node, depth: int, out: list[Tree]) -> None:
     """Statements of Python 2 (`print x`, `exec x in y`)."""
     out.append((_DO, node.start_byte, node.end_byte, _opaque(walk, node, depth + 1)))
+
+
+def _type_alias(walk: _Walk, node: Node, depth: int, out: list[Tree]) -> None:
+    """Type aliases are dropped; but the grammar also has `type(x).y = z` as one, with `(x).y` as the name."""
+    sides = [side for child in _solid_named(node) for side in _solid_named(child)]
+    if len(sides) != 2 or sides[0].kind_id not in _SPREADABLE:
+        return
+    left, right = sides
+    at = node.start_byte
+    value = _EXPR[right.kind_id](walk, right, depth + 1)
+    inner = _EXPR[left.kind_id](walk, left, depth + 1)
+    walk.calls.add("type")
+    target: Tree = (_OPAQUE, at, left.end_byte, [inner])
+    parts = _solid(left)
+    if left.kind_id == _K_ATTRIBUTE and len(parts) == 3 and parts[0].kind_id == _K_PARENTHESIZED:
+        name = walk.text(parts[2])
+        walk.writes.add(name)
+        argument = _EXPR[_K_PARENTHESIZED](walk, parts[0], depth + 1)
+        call = (_CALL, at, parts[0].end_byte, (_REF, at, at + 4, "type"), [(argument, None, 0)])
+        target = (_FIELD, at, left.end_byte, call, name)
+    out.append((_ASSIGN, at, node.end_byte, [target], "", value, False, None))
 
 
 def _delete(walk: _Walk, node: Node, depth: int, out: list[Tree]) -> None:
@@ -1996,6 +2062,7 @@ def _fill_tables() -> None:
         "ellipsis": _nothing,
         "parenthesized_expression": _parenthesized,
         "call": _call,
+        "list_splat": _splatted,
         "subscript": _subscript,
         "slice": _slice,
         "binary_operator": _binary,
@@ -2036,7 +2103,7 @@ def _fill_tables() -> None:
         "delete_statement": _delete,
         "global_statement": _global,
         "nonlocal_statement": _nonlocal,
-        "type_alias_statement": None,
+        "type_alias_statement": _type_alias,
         "if_statement": _if,
         "while_statement": _while,
         "for_statement": _for,

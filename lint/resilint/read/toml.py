@@ -20,6 +20,8 @@ _LITERAL_LINES = re.compile(rb"'''(?:[^']++|''?(?!'))*+'{3,5}")
 _BARE_VALUE = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[-+0-9:.Zz]++|[^\s,\]}#]++")
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)\s*\Z")
 
+_TOO_DEEP = "nested too deeply"
+
 _Key = tuple[str, int, int]
 
 
@@ -33,7 +35,15 @@ def read(data: bytes) -> FileFacts:
     scan = _Scan(data, len(data))
     values = _parse(data[start:], start, errors)
     if values is None:
-        values, stop = _sound_part(data, start, errors[0].at)
+        problem = errors[0]
+        if problem.message == _TOO_DEEP:
+            # The parser cannot say where; the scan can.
+            try:
+                scan.run(start, None)
+            except Broken as broken:
+                problem = broken.error()
+            errors = [problem]
+        values, stop = _sound_part(data, start, problem.at)
         scan = _Scan(data, stop)
     try:
         scan.run(start, values)
@@ -54,7 +64,7 @@ def _parse(part: bytes, base: int, errors: list[ReadError]) -> dict[str, Any] | 
     try:
         return tomllib.loads(decoded(part))
     except RecursionError:
-        errors.append(ReadError(base, "nested too deeply"))
+        errors.append(ReadError(base, _TOO_DEEP))
     except ValueError as problem:
         text = str(problem)
         place = _PLACE.search(text)
@@ -158,7 +168,7 @@ class _Scan:
             text = _basic(raw) if first == b'"' else decoded(raw[1:-1] if first == b"'" else raw)
             keys.append((text, at, match.end()))
             if len(keys) > MAX_DEPTH:
-                raise Broken(at, "nested too deeply")
+                raise Broken(at, _TOO_DEEP)
             at = self._space(match.end())
             if data[at : at + 1] != b".":
                 return keys, at
@@ -237,7 +247,7 @@ class _Scan:
         first = data[at : at + 1]
         if first in (b"[", b"{"):
             if depth >= MAX_DEPTH or len(path) > MAX_DEPTH:
-                raise Broken(at, "nested too deeply")
+                raise Broken(at, _TOO_DEEP)
             slot = len(self.out)
             if keep:
                 self.out.append(Setting(path, "", "list" if first == b"[" else "map", at, at, key_at, key_end))

@@ -183,7 +183,8 @@ class _Stream:
         except Broken as broken:
             problem = broken
         except yaml.MarkedYAMLError as error:
-            at = base + getattr(error.problem_mark or error.context_mark, "index", 0)
+            mark = error.problem_mark or error.context_mark
+            at = base if mark is None else base + mark.index
             problem = Broken(min(at, len(self.data)), f"not valid YAML: {error.problem or error.context or 'syntax error'}")
         except yaml.YAMLError:
             problem = Broken(base, "not valid YAML")
@@ -204,9 +205,10 @@ class _Stream:
         next_event = loader.get_event
         while True:
             event = next_event()
-            if event is None or event.__class__ is yaml.StreamEndEvent:
+            kind_of = event.__class__
+            if event is None or kind_of is yaml.StreamEndEvent:
                 return
-            if event.__class__ is yaml.DocumentStartEvent:
+            if kind_of is yaml.DocumentStartEvent:
                 self.doc += 1
                 self.doc_at = base + event.start_mark.index
                 self.kept = len(self.settings)

@@ -1,0 +1,2249 @@
+"""Backward resolution on demand: what an expression may be, followed through names, parameters, fields, results and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import inf
+from typing import Any
+
+from resilint import facts as f
+from resilint.flow.narrow import keeps
+from resilint.flow.values import (
+    Absent,
+    Bind,
+    Bound,
+    ClassVal,
+    Env,
+    Ext,
+    Flow,
+    Flows,
+    FnVal,
+    Frame,
+    Hop,
+    ModVal,
+    Null,
+    Num,
+    Obj,
+    Omitted,
+    PkgVal,
+    SuperVal,
+    Text,
+    Thing,
+    Unknown,
+    union,
+    unknown,
+)
+from resilint.knowledge import Knowledge
+from resilint.knowledge.index import Table
+from resilint.link.code import Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves
+from resilint.link.names import Names, Package, type_name
+
+STEPS = 4000
+"""Expressions looked at for one question; past it the rest of the answer is unknown."""
+DEPTH = 70
+"""How deep one question may lead into the next."""
+CALLS = 6
+"""Length of a call string; deeper frames forget their callers."""
+SITES = 24
+"""Call sites of one function that are looked at."""
+FAR = 1 << 60
+
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_SCALES = {("s", 1000.0): "ms", ("ms", 1000.0): "us", ("us", 1000.0): "ns", ("s", 1e6): "us", ("ms", 1e6): "ns", ("s", 1e9): "ns"}
+_SUFFIXES = (
+    ("milliseconds", "ms"),
+    ("millis", "ms"),
+    ("msec", "ms"),
+    ("_ms", "ms"),
+    ("seconds", "s"),
+    ("_secs", "s"),
+    ("_sec", "s"),
+    ("_s", "s"),
+    ("minutes", "min"),
+    ("_mins", "min"),
+    ("_min", "min"),
+    ("micros", "us"),
+    ("nanos", "ns"),
+    ("_ns", "ns"),
+)
+
+
+def unit_of_name(name: str) -> str:
+    """The unit a name promises: `timeout_ms`, `TimeoutSeconds`; empty for none."""
+    last = name.rpartition(".")[2]
+    low = last.lower()
+    for suffix, unit in _SUFFIXES:
+        if low.endswith(suffix):
+            return unit
+    if last.endswith(("MS", "Ms")) and len(last) > 2 and (last[-3].islower() or last[-3].isdigit()):
+        return "ms"
+    return ""
+
+
+class Resolver:
+    """Answers what expressions may be. Answers are remembered; the same question gives the same answer in the same program."""
+
+    def __init__(self, names: Names, knowledge: Knowledge) -> None:
+        self.names = names
+        self.knowledge = knowledge
+        self._memo: dict[Any, Flows] = {}
+        self._active: dict[Any, int] = {}
+        self._lowest = FAR
+        self._steps = 0
+        self._depth = 0
+        self._frames: dict[Any, Frame] = {}
+        self._mro: dict[Klass, tuple[list[Klass], list[str]]] = {}
+        self._subs: dict[Klass, list[Klass]] | None = None
+        self._callers: dict[Fun, tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]] = {}
+        self._constants = {
+            language: {name: c for lib in knowledge.of(language).libraries for name, c in lib.constants.items()} for language in ("python", "go", "java")
+        }
+
+    # ------------------------------------------------------------ small helpers
+
+    def table(self, module: Module) -> Table:
+        """The knowledge for a module's language."""
+        return self.knowledge.of(module.language)
+
+    def frame(self, fn: Fun) -> Frame:
+        """A function under any of its callers."""
+        return self._intern(Frame(fn))
+
+    def _intern(self, frame: Frame) -> Frame:
+        return self._frames.setdefault(frame.key, frame)
+
+    def enter(self, target: FnVal, site: f.Node, caller: Frame, args: tuple[Bind, ...]) -> Frame:
+        """The frame of a function under one call; past the length of a call string, under any."""
+        if caller.depth >= CALLS or self._recursive(target.fn, caller):
+            return self._intern(Frame(target.fn, this=target.this, closure=target.closure))
+        return self._intern(Frame(target.fn, site, caller, args, target.this, target.closure))
+
+    @staticmethod
+    def _recursive(fn: Fun, caller: Frame | None) -> bool:
+        seen = 0
+        while caller is not None:
+            if caller.fn is fn:
+                seen += 1
+                if seen >= 2:
+                    return True
+            caller = caller.caller
+        return False
+
+    def hop(self, fn: Fun, node: Any, text: str) -> Hop:
+        """A step of a value's way."""
+        return Hop(fn.module.path, node.at, node.end, text)
+
+    def ask(self, expr: f.Expr, frame: Frame) -> Flows:
+        """A question of its own, with a budget of its own."""
+        if self._depth == 0:
+            self._steps = 0
+        return self.value(expr, frame)
+
+    # ------------------------------------------------------------ the memo
+
+    def _remember(self, key: Any, compute: Any) -> Flows:
+        found = self._memo.get(key)
+        if found is not None:
+            return found
+        if key in self._active:
+            self._lowest = min(self._lowest, self._active[key])
+            return ()
+        self._steps += 1
+        if self._steps > STEPS:
+            return unknown("the search was cut: too many steps")
+        if self._depth > DEPTH:
+            self._lowest = -1
+            return unknown("the search was cut: too deep")
+        self._depth += 1
+        self._active[key] = self._depth
+        outer, self._lowest = self._lowest, FAR
+        try:
+            result: Flows = compute()
+        finally:
+            self._depth -= 1
+            del self._active[key]
+        mine = self._lowest
+        whole = mine > self._depth and self._steps <= STEPS
+        if whole:
+            self._memo[key] = result
+            self._lowest = outer
+        else:
+            self._lowest = min(outer, mine if mine <= self._depth else FAR)
+        return result
+
+    # ------------------------------------------------------------ expressions
+
+    def value(self, expr: f.Expr, frame: Frame) -> Flows:
+        """What an expression may be in a frame."""
+        if isinstance(expr, f.Lit):
+            return (Flow(self._literal(expr), (self.hop(frame.fn, expr, "written here"),)),)
+        return self._remember((id(expr), frame), lambda: self._value(expr, frame))
+
+    def _literal(self, expr: f.Lit) -> Thing:
+        value = expr.value
+        if value is None:
+            return Null()
+        if isinstance(value, str):
+            return Text(value)
+        return Num(value)
+
+    def _value(self, expr: f.Expr, frame: Frame) -> Flows:
+        match expr:
+            case f.Ref():
+                return self.name(expr.name, expr, frame)
+            case f.Field():
+                return self.attributes(self.value(expr.base, frame), expr.name, expr, frame)
+            case f.Call():
+                return self.result(expr, frame)
+            case f.New():
+                return self._new(expr, frame)
+            case f.Coll():
+                return (Flow(Obj("coll", expr.kind, frame, expr)),)
+            case f.Comp():
+                return (Flow(Obj("coll", expr.kind, frame, expr)),)
+            case f.Fn():
+                return (Flow(FnVal(frame.fn.module.functions[expr.index], frame)),)
+            case f.Await():
+                return self.value(expr.value, frame)
+            case f.Let():
+                return self.value(expr.value, frame)
+            case f.Cond():
+                return union(self.value(expr.then, frame), self.value(expr.orelse, frame))
+            case f.Bin():
+                return self._binary(expr, frame)
+            case f.Un():
+                return self._unary(expr, frame)
+            case f.Cast():
+                return self._cast(expr, frame)
+            case f.Fmt():
+                return self._format(expr, frame)
+            case f.Index():
+                return self._index(expr, frame)
+            case f.Slice():
+                return self.value(expr.base, frame)
+            case f.Recv():
+                return self._received(expr, frame)
+            case f.Is():
+                return unknown("a test")
+            case f.Opaque():
+                return unknown("an expression that is not read")
+            case f.Yield():
+                return unknown("what a generator is sent")
+        return unknown("an expression that is not read")
+
+    def _new(self, expr: f.New, frame: Frame) -> Flows:
+        kind = self.resolve_type(expr.type, frame.fn)
+        if isinstance(kind, Klass) and kind.decl.alias_of is not None:
+            kind = self._underlying(kind)
+        return (Flow(Obj("new", kind or "", frame, expr)),)
+
+    def _underlying(self, klass: Klass) -> Klass | str | None:
+        seen = 0
+        kind: Klass | str | None = klass
+        while isinstance(kind, Klass) and kind.decl.alias_of is not None and seen < 5:
+            alias = kind.decl.alias_of
+            if alias.shape not in ("plain", "ptr"):
+                return kind
+            further = self.resolve_type(alias, kind.module.functions[0])
+            if further is None:
+                return kind
+            kind = further
+            seen += 1
+        return kind
+
+    def _binary(self, expr: f.Bin, frame: Frame) -> Flows:
+        op = expr.op
+        if op == "or":
+            left = tuple(x for x in self.value(expr.left, frame) if keeps(x.thing, True))
+            return union(left, self.value(expr.right, frame))
+        if op == "and":
+            return self.value(expr.right, frame)
+        if op in ("==", "!=", "<", ">", "<=", ">=", "in", "not in", "is", "is not"):
+            return unknown("a comparison")
+        left, right = self.value(expr.left, frame), self.value(expr.right, frame)
+        out: list[Flow] = []
+        for a in left:
+            for b in right:
+                thing = _arithmetic(op, a.thing, b.thing)
+                if thing is not None:
+                    out.append(Flow(thing, a.hops + tuple(h for h in b.hops if h not in a.hops), a.omitted + b.omitted))
+        return union(out) or unknown("arithmetic on unknown values")
+
+    def _unary(self, expr: f.Un, frame: Frame) -> Flows:
+        flows = self.value(expr.value, frame)
+        if expr.op in ("&", "*"):
+            return flows
+        if expr.op == "-":
+            return union(
+                flow._replace(thing=Num(-flow.thing.number, flow.thing.unit, flow.thing.raw)) if isinstance(flow.thing, Num) else Flow(Unknown("arithmetic"))
+                for flow in flows
+            )
+        return unknown("a test" if expr.op == "not" else "arithmetic")
+
+    def _cast(self, expr: f.Cast, frame: Frame) -> Flows:
+        flows = self.value(expr.value, frame)
+        constant = self._constants[frame.fn.module.language].get(self._type_text(expr.type, frame.fn))
+        out = []
+        for flow in flows:
+            thing = flow.thing
+            if isinstance(thing, Num) and constant is not None and constant.typed and thing.unit != "dur":
+                thing = Num(thing.number * constant.number * _UNITS.get(constant.unit, 1.0), "dur", raw=True)
+            elif isinstance(thing, Unknown) and constant is not None and constant.typed:
+                thing = Unknown("raw duration" if thing.unit != "dur" else thing.why, thing.unit)
+            elif isinstance(thing, Text) and expr.type.name in ("int", "float"):
+                try:
+                    thing = Num(float(thing.whole)) if thing.whole is not None else Unknown("text that is not known")
+                except ValueError:
+                    thing = Unknown("text that is no number")
+            out.append(flow._replace(thing=thing))
+        return union(out)
+
+    def _type_text(self, kind: f.Type, fn: Fun) -> str:
+        resolved = self.resolve_type(kind, fn)
+        return resolved if isinstance(resolved, str) else kind.name
+
+    def _format(self, expr: f.Fmt, frame: Frame) -> Flows:
+        pieces: list[str | None] = []
+        hops: list[Hop] = []
+        for part in expr.parts:
+            if isinstance(part, f.Lit):
+                pieces.append(str(part.value))
+                continue
+            flows = self.value(part, frame)
+            if len(flows) == 1 and isinstance(flows[0].thing, Text):
+                pieces.extend(flows[0].thing.pieces)
+                hops.extend(flows[0].hops)
+            elif len(flows) == 1 and isinstance(flows[0].thing, Num) and not flows[0].thing.unit:
+                pieces.append(_number_text(flows[0].thing.number))
+            else:
+                pieces.append(None)
+        return (Flow(Text(*pieces), tuple(hops[:4])),)
+
+    def _index(self, expr: f.Index, frame: Frame) -> Flows:
+        keys = self.value(expr.key, frame)
+        constant = [k.thing for k in keys if isinstance(k.thing, Num | Text)] if all(isinstance(k.thing, Num | Text) for k in keys) else []
+        out: list[Flow] = []
+        base_name = dotted(expr.base)
+        if base_name:
+            out.extend(self._stores(base_name, constant, expr, frame))
+        for flow in self.value(expr.base, frame):
+            out.extend(self._element(flow, frame, constant))
+        typed = [x for x in out if not isinstance(x.thing, Unknown)]
+        return union(typed or out) or unknown("an element that nothing here stores")
+
+    def _stores(self, base: str, constant: list[Thing], expr: f.Index, frame: Frame) -> Iterator[Flow]:
+        body = frame.fn.body
+        for d in body.definitions.get(base + "[]", ()):
+            target = _store_target(d, base)
+            if target is not None and constant:
+                keys = [k.thing for k in self.value(target.key, frame)]
+                known = [k for k in keys if isinstance(k, Num | Text)]
+                if known and not any(k in constant for k in known):
+                    continue
+            if d.expr is not None and d.at < expr.at:
+                yield from self._project(self.value(d.expr, frame), d.item, frame)
+
+    def _element(self, flow: Flow, frame: Frame, constant: list[Thing] | None = None) -> Iterator[Flow]:
+        """Elements of a thing; with constant keys only those, where they are known."""
+        thing = flow.thing
+        if isinstance(thing, Obj) and thing.frame is not None:
+            node = thing.node
+            if isinstance(node, f.Coll):
+                pairs = list(node.items)
+                if constant and node.kind == "map":
+                    wanted = [p for p in pairs if p.key is not None and any(k.thing in constant for k in self.value(p.key, thing.frame))]
+                    pairs = wanted or [p for p in pairs if p.key is not None and any(isinstance(k.thing, Unknown) for k in self.value(p.key, thing.frame))]
+                elif constant and node.kind in ("list", "tuple") and not any(p.spread for p in pairs):
+                    numbers = [int(k.number) for k in constant if isinstance(k, Num)]
+                    pairs = [pairs[n] for n in numbers if -len(pairs) <= n < len(pairs)]
+                for pair in pairs:
+                    if pair.spread:
+                        for inner in self.value(pair.value, thing.frame):
+                            yield from self._element(inner, thing.frame)
+                    else:
+                        yield from self.value(pair.value, thing.frame)
+                yield from self._added(thing)
+                return
+            if isinstance(node, f.Comp):
+                yield from self.value(node.elt, thing.frame)
+                return
+            if thing.kind == "gen" and isinstance(node, Frame):
+                for y in node.fn.body.yields:
+                    if y.value is not None and not y.delegate:
+                        yield from self.value(y.value, node)
+                    elif y.value is not None:
+                        for inner in self.value(y.value, node):
+                            yield from self._element(inner, node)
+                return
+            if thing.kind == "outside" and isinstance(node, f.Type | tuple):
+                return
+            if thing.kind == "call" and isinstance(node, f.Call) and thing.maker in _PASS_ELEMENTS:
+                for bind in self.binds(node, thing.frame):
+                    for inner in self.value(bind.expr, bind.frame):
+                        yield from self._element(inner, thing.frame)
+                return
+            if isinstance(thing.type, Klass):
+                for method in ("__getitem__", "__next__"):
+                    found = self.method(thing, method)
+                    for target in found:
+                        yield from self.returned(target, thing.frame.fn.block, thing.frame, ())
+        yield Flow(Unknown("an element of something unknown"), flow.hops)
+
+    def _added(self, coll: Obj) -> Iterator[Flow]:
+        """What the function that made a collection puts into it afterwards: `xs.append(x)`, `xs[k] = v`."""
+        frame = coll.frame
+        if frame is None:
+            return
+        body = frame.fn.body
+        for name, defs in body.definitions.items():
+            if not any(d.expr is coll.node for d in defs):
+                continue
+            for d in body.definitions.get(name + "[]", ()):
+                if d.expr is not None:
+                    yield from self._project(self.value(d.expr, frame), d.item, frame)
+            for site in body.calls:
+                if isinstance(site.call.fn, f.Ref) and site.call.fn.name in (f"{name}.append", f"{name}.add", f"{name}.insert", f"{name}.put"):
+                    for arg in site.call.args[-1:]:
+                        yield from self.value(arg.value, frame)
+
+    def _received(self, expr: f.Recv, frame: Frame) -> Flows:
+        name = dotted(expr.value)
+        out: list[Flow] = []
+        if name:
+            fns = [frame.fn, *(x for x in frame.fn.module.functions if x.parent is frame.fn)]
+            for fn in fns:
+                for stmt, _ in fn.body.stmts:
+                    if isinstance(stmt, f.Send) and dotted(stmt.channel) == name:
+                        out.extend(self.value(stmt.value, self.frame(fn)))
+        return union(out) or unknown("what comes over a channel")
+
+    # ------------------------------------------------------------ names
+
+    def name(self, text: str, at: f.Node, frame: Frame) -> Flows:
+        """A dotted name where it stands: the longest part that a definition of this body reaches, then attributes."""
+        parts = text.split(".")
+        body = frame.fn.body
+        here = at.at
+        out: list[Flow] = []
+        for count in range(len(parts), 0, -1):
+            prefix = ".".join(parts[:count])
+            if prefix in body.definitions and (count > 1 or not self._outer(prefix, frame.fn)):
+                reached, falls = body.reaching(prefix, here)
+                flows: list[Flow] = []
+                for d in reached:
+                    flows.extend(self._narrow(self.defined(d, frame), prefix, body, here, d.at, frame))
+                rest = parts[count:]
+                if flows or not falls:
+                    result: Flows = union(flows)
+                    for part in rest:
+                        result = self.attributes(result, part, at, frame)
+                    out.extend(self._named(result, prefix))
+                    if not falls:
+                        return union(out)
+                    if count == 1:
+                        break
+        head = parts[0]
+        flows2 = self._head(head, at, frame)
+        done = head
+        for part in parts[1:]:
+            flows2 = self.attributes(flows2, part, at, frame)
+            done += "." + part
+            flows2 = self._narrow(flows2, done, body, here, -1, frame)
+        return union(out, self._named(flows2, text)) if out else self._named(flows2, text)
+
+    def _named(self, flows: Flows, name: str) -> Flows:
+        unit = unit_of_name(name)
+        if not unit:
+            return flows
+        return tuple(_with_unit(flow, unit) for flow in flows)
+
+    def _outer(self, name: str, fn: Fun) -> bool:
+        return name in fn.body.outer_names
+
+    def _head(self, name: str, at: f.Node, frame: Frame) -> Flows:
+        fn = frame.fn
+        body = fn.body
+        if name in fn.params and not (self._outer(name, fn)):
+            reached, falls = body.reaching(name, at.at)
+            if falls:
+                flows = self.parameter(fn.params[name], frame)
+                return union(
+                    *(self._narrow(self.defined(d, frame), name, body, at.at, d.at, frame) for d in reached if d.kind != "aug"),
+                    self._narrow(flows, name, body, at.at, -1, frame),
+                )
+        if name in body.definitions and not self._outer(name, fn):
+            reached, falls = body.reaching(name, at.at)
+            if not reached and not any(d.kind == "function" for d in body.definitions[name]):
+                reached = body.definitions[name]
+            elif not reached:
+                reached = body.definitions[name]
+            flows = union(*(self._narrow(self.defined(d, frame), name, body, at.at, d.at, frame) for d in reached))
+            if flows or fn.index:
+                return flows
+        if fn.index and name in fn.head.named_returns:
+            return unknown("a named result that is not assigned")
+        if fn.index:
+            imported = self._imports(name, fn)
+            if imported:
+                return imported
+        parent = fn.parent
+        if parent is not None:
+            outer = frame.closure if frame.closure is not None and frame.closure.fn is parent else self.frame(parent)
+            if outer.fn is parent:
+                place = f.Ref(fn.head.at if fn.head.kind == "lambda" else FAR, FAR, name)
+                if name in parent.body.definitions or name in parent.params:
+                    if fn.head.kind != "lambda":
+                        late = f.Ref(parent.head.end, parent.head.end, name)
+                        return self._head(name, late, outer)
+                    return self._head(name, place, outer)
+                return self._head(name, place, outer)
+        return self.global_name(name, fn.module, frame)
+
+    def _narrow(self, flows: Flows, name: str, body: Body, here: int, since: int, frame: Frame) -> Flows:
+        """Drop what the tests on the way contradict: `if x is None: x = 3`, `if x:` around, an earlier `if not x: return`."""
+        if not flows or (len(flows) == 1 and not isinstance(flows[0].thing, Null | Num | Absent)):
+            return flows
+        tests = _tests(body, name, here, since)
+        if not tests:
+            return flows
+        return tuple(flow for flow in flows if all(_admits(flow.thing, test, polarity, name) for test, polarity in tests))
+
+    def global_name(self, name: str, module: Module, frame: Frame | None = None) -> Flows:
+        """A name of a module's own scope, of its package, its imports, or built in."""
+        return self._remember(("global", module.path, name), lambda: self._global(name, module))
+
+    def _global(self, name: str, module: Module) -> Flows:
+        if module.language == "go":
+            return self._go_global(name, module)
+        top = module.functions[0] if module.functions else None
+        out: list[Flow] = []
+        if top is not None and name in top.body.definitions:
+            frame = self.frame(top)
+            reached, _ = top.body.reaching(name, FAR - 1)
+            for d in reached:
+                out.extend(self._narrow(self.defined(d, frame), name, top.body, FAR - 1, d.at, frame))
+        for writer in self.names.writers(name):
+            if writer.module is module and writer.index and name in writer.body.outer_names:
+                for d in writer.body.definitions.get(name, ()):
+                    out.extend(self.defined(d, self.frame(writer)))
+        if out:
+            return union(out)
+        if top is not None:
+            out.extend(self._imports(name, top))
+        if out:
+            return union(out)
+        for star in module.imports.get("*", ()):
+            target = self.names.python_module(module, star.target, star.level)
+            if isinstance(target, Module):
+                found = self.member(target, name)
+                if found:
+                    return found
+        return (Flow(Ext(f"<builtin>.{name}")),)
+
+    def member(self, module: Module, name: str) -> Flows:
+        """What `module.name` is; nothing if the module has no such name."""
+        top = module.functions[0] if module.functions else None
+        known = top is not None and name in top.body.definitions
+        if known or name in module.imports:
+            found = self.global_name(name, module)
+            if not all(isinstance(x.thing, Ext) and x.thing.name.startswith("<builtin>.") for x in found):
+                return found
+        if module.path.endswith("__init__.py"):
+            sub = self.names.submodule(module.folder, name)
+            if sub is not None:
+                return (Flow(ModVal(sub)),)
+        for star in module.imports.get("*", ()):
+            target = self.names.python_module(module, star.target, star.level)
+            if isinstance(target, Module) and target is not module:
+                found = self._remember(("star", target.path, name), lambda target=target: self.member(target, name))
+                if found:
+                    return found
+            elif target is None:
+                return (Flow(Ext(f"{star.target}.{name}")),)
+        return ()
+
+    def _imports(self, name: str, fn: Fun) -> Flows:
+        module = fn.module
+        out: list[Flow] = []
+        for imp in module.imports.get(name, ()):
+            if imp.function != fn.index:
+                continue
+            out.extend(self._imported(imp, module))
+        return union(out)
+
+    def _imported(self, imp: f.Import, module: Module) -> Flows:
+        if imp.name:
+            target = self.names.python_module(module, imp.target, imp.level)
+            if isinstance(target, Module):
+                found = self.member(target, imp.name)
+                if found:
+                    return found
+                return unknown(f"{imp.target} has no {imp.name}")
+            if isinstance(target, str):
+                sub = self.names.submodule(target, imp.name)
+                if sub is not None:
+                    return (Flow(ModVal(sub)),)
+                return unknown("a name of a package without __init__")
+            if imp.level:
+                return unknown("a relative import that leads nowhere")
+            return (Flow(Ext(f"{imp.target}.{imp.name}")),)
+        whole = imp.target if imp.explicit else imp.target.split(".")[0]
+        target = self.names.python_module(module, whole, imp.level)
+        if target is None:
+            return (Flow(Ext(whole)),)
+        return (Flow(ModVal(target)),)
+
+    def _go_global(self, name: str, module: Module) -> Flows:
+        package = self.names.package_of(module)
+        found = self._go_member(package, name)
+        if found:
+            return found
+        if "[" in package.path:
+            plain = self.names.go_package(package.path.rpartition(" ")[0])
+            if plain is not None and (found := self._go_member(plain, name)):
+                return found
+        for imp in module.imports.get(name, ()):
+            target = self.names.go_package(imp.target)
+            if target is not None:
+                return (Flow(PkgVal(target)),)
+            return (Flow(Ext(imp.target)),)
+        return (Flow(Ext(f"<builtin>.{name}")),)
+
+    def _go_member(self, package: Package, name: str) -> Flows:
+        fun = package.functions.get(name)
+        if fun is not None:
+            return (Flow(FnVal(fun)),)
+        klass = package.classes.get(name)
+        if klass is not None:
+            return (Flow(ClassVal(klass)),)
+        out: list[Flow] = []
+        for module in package.modules:
+            top = module.functions[0]
+            for d in top.body.definitions.get(name, ()):
+                out.extend(self.defined(d, self.frame(top)))
+        if out:
+            for writer in self.names.writers(name):
+                if writer.module in package.modules and writer.index:
+                    for d in writer.body.definitions.get(name, ()):
+                        if isinstance(d.node, f.Assign) and not d.node.declares and name not in writer.params:
+                            out.extend(self.defined(d, self.frame(writer)))
+        return union(out)
+
+    # ------------------------------------------------------------ definitions
+
+    def defined(self, d: Definition, frame: Frame) -> Flows:
+        """What a definition gives its name."""
+        return self._remember(("def", id(d), frame), lambda: self._defined(d, frame))
+
+    def _defined(self, d: Definition, frame: Frame) -> Flows:
+        module = frame.fn.module
+        match d.kind:
+            case "value":
+                if d.expr is None:
+                    return ()
+                flows = self._project(self.value(d.expr, frame), d.item, frame)
+                if d.type is not None:
+                    flows = self._typed(flows, d.type, frame)
+                return flows
+            case "each":
+                if d.expr is None:
+                    return ()
+                return self._each(d, frame)
+            case "enter":
+                if d.expr is None:
+                    return ()
+                return self._project(self._entered(self.value(d.expr, frame), frame), d.item, frame)
+            case "declared":
+                if d.type is not None and module.language == "go":
+                    kind = self.resolve_type(d.type, frame.fn)
+                    if d.type.shape == "plain" and kind is not None and not (isinstance(kind, Klass) and kind.decl.kind == "interface"):
+                        return (Flow(Obj("new", kind, frame, d.node)),)
+                    return (Flow(Absent(), (self.hop(frame.fn, d.node, "declared without a value"),)),)
+                return ()
+            case "function":
+                return self._decorated(module.functions[d.index], frame)
+            case "class":
+                return (Flow(ClassVal(module.classes[d.index])),)
+            case "aug":
+                return unknown("a value that is changed in place")
+            case "error":
+                return (Flow(Obj("outside", "", frame, d.node if isinstance(d.node, f.Node) else d.name)),)
+        return unknown(f"a {d.kind}")
+
+    def _typed(self, flows: Flows, kind: f.Type, frame: Frame) -> Flows:
+        """A declared type stands in where the value itself says nothing."""
+        if not all(isinstance(x.thing, Unknown) for x in flows):
+            return flows
+        resolved = self.resolve_type(kind, frame.fn)
+        if resolved is None or resolved == "":
+            return flows
+        return (Flow(Obj("outside", resolved, frame, f"{kind.name}@{frame.fn.key}")),)
+
+    def _each(self, d: Definition, frame: Frame) -> Flows:
+        assert d.expr is not None
+        flows = self.value(d.expr, frame)
+        go = frame.fn.module.language == "go"
+        item = d.item
+        if go and item:
+            if item[0] == 0:
+                return unknown("a key or position")
+            item = item[1:]
+        elif go and not (isinstance(d.node, f.Loop) and isinstance(d.node.target, f.Coll)):
+            return unknown("a key or position")
+        out: list[Flow] = []
+        for flow in flows:
+            thing = flow.thing
+            if isinstance(thing, Obj) and thing.type in ("map",) and not go and isinstance(thing.node, f.Coll) and thing.frame is not None:
+                for pair in thing.node.items:
+                    if pair.key is not None:
+                        out.extend(self.value(pair.key, thing.frame))
+                continue
+            if isinstance(thing, Obj) and thing.kind == "call" and thing.maker.rpartition(".")[2] in ("values", "items") and thing.parent is not None:
+                part = list(self._element(Flow(thing.parent), frame))
+                if thing.maker.endswith("values"):
+                    out.extend(part)
+                    continue
+                if item and item[0] == 1:
+                    out.extend(part)
+                    item = item[1:]
+                    continue
+            out.extend(self._element(flow, frame))
+        projected = self._project(union(out), item, frame)
+        element = self._element_type(d.expr, frame)
+        if element is not None and (not projected or all(isinstance(x.thing, Unknown) for x in projected)):
+            return (Flow(Obj("outside", element, frame, d.node)),)
+        return projected or unknown("an element of something empty")
+
+    def _element_type(self, expr: f.Expr, frame: Frame) -> Klass | str | None:
+        kind = self.static_type(expr, frame.fn)
+        if kind is not None and kind.shape in ("list", "array", "map", "chan", "variadic") and kind.args:
+            resolved = self.resolve_type(kind.args[-1], frame.fn)
+            return resolved or None
+        return None
+
+    def _project(self, flows: Flows, item: tuple[int, ...], frame: Frame) -> Flows:
+        for position in item:
+            out: list[Flow] = []
+            for flow in flows:
+                thing = flow.thing
+                if isinstance(thing, Obj) and isinstance(thing.node, f.Coll) and thing.frame is not None:
+                    if 0 <= position < len(thing.node.items) and not thing.node.items[position].spread:
+                        out.extend(self.value(thing.node.items[position].value, thing.frame))
+                    else:
+                        out.append(Flow(Unknown("part of a list")))
+                elif position == 0 and frame.fn.module.language == "go":
+                    out.append(flow)
+                elif isinstance(thing, Obj) and thing.kind == "call":
+                    out.append(Flow(Obj("call", "", thing.frame, thing.node, f"{thing.maker}#{position}", thing, thing.binds), flow.hops))
+                else:
+                    out.append(Flow(Unknown("part of something unknown")))
+            flows = union(out)
+        return flows
+
+    def _entered(self, flows: Flows, frame: Frame) -> Flows:
+        out: list[Flow] = []
+        for flow in flows:
+            thing = flow.thing
+            if isinstance(thing, Obj) and thing.kind == "gen":
+                out.extend(self._element(flow, frame))
+            elif isinstance(thing, Obj) and isinstance(thing.type, Klass):
+                targets = [*self.method(thing, "__enter__"), *self.method(thing, "__aenter__")]
+                if targets:
+                    for target in targets:
+                        out.extend(self.returned(target, thing.node, frame, ()))
+                else:
+                    out.append(flow)
+            else:
+                out.append(flow)
+        return union(out)
+
+    def _decorated(self, fn: Fun, frame: Frame) -> Flows:
+        flows: Flows = (Flow(FnVal(fn, frame if frame.fn.index else None)),)
+        for decorator in reversed(fn.head.decorators):
+            name = dotted(decorator)
+            if name in ("staticmethod", "classmethod", "property"):
+                continue
+            out: list[Flow] = []
+            for d in self.value(decorator, frame):
+                thing = d.thing
+                if isinstance(thing, FnVal):
+                    inner = self.enter(thing, decorator, frame, self._handed(flows, decorator, frame, fn))
+                    made = self.returned_in(inner)
+                    out.extend(made or flows)
+                elif isinstance(thing, ClassVal):
+                    out.append(Flow(Obj("new", thing.klass, frame, decorator, binds=self._handed(flows, decorator, frame, fn))))
+                else:
+                    out.extend(flows)
+            flows = union(out) or flows
+        return flows
+
+    def _handed(self, flows: Flows, decorator: f.Expr, frame: Frame, fn: Fun) -> tuple[Bind, ...]:
+        given = _Given(decorator.at, decorator.end, flows, fn)
+        self._memo[(id(given), frame)] = flows
+        self._kept = getattr(self, "_kept", [])
+        self._kept.append(given)
+        return (Bind(given, frame),)  # type: ignore[arg-type]
+
+    # ------------------------------------------------------------ parameters
+
+    def parameter(self, param: f.Param, frame: Frame) -> Flows:
+        """What a parameter may be: the argument of the frame's call, else of every call in the program, else unknown but typed."""
+        return self._remember(("param", frame, param.name), lambda: self._parameter(param, frame))
+
+    def _parameter(self, param: f.Param, frame: Frame) -> Flows:
+        fn = frame.fn
+        if param.kind == "self":
+            if frame.this is not None:
+                return (Flow(frame.this),)
+            if fn.head.is_class:
+                owner = self.owner(fn)
+                return (Flow(ClassVal(owner)),) if owner is not None else unknown("a class method")
+            owner = self.owner(fn)
+            if owner is not None:
+                return (Flow(Obj("any", owner, None, None)),)
+            return unknown("a receiver")
+        if frame.args is not None and frame.site is not None and frame.caller is not None:
+            return self._bound(param, frame.args, fn, frame, frame.site)
+        sites, whole = self.callers(fn)
+        out: list[Flow] = []
+        for caller, site, args, this in sites:
+            inner = self._intern(Frame(fn, site.call, caller, args, this, frame.closure))
+            out.extend(self._bound(param, args, fn, inner, site.call))
+        if not whole:
+            out.append(Flow(Unknown("not every caller is known")))
+        if sites or not whole:
+            return union(out)
+        return self._uncalled(param, fn, frame)
+
+    def _uncalled(self, param: f.Param, fn: Fun, frame: Frame) -> Flows:
+        kind = self.resolve_type(param.type, fn) if param.type is not None else None
+        outside: Flows = ()
+        if kind is not None and kind != "" and param.type is not None and param.type.shape in ("plain", "ptr", "opt"):
+            outside = (Flow(Obj("outside", kind, self.frame(fn), f"param {param.name}")),)
+        if param.default is not None:
+            top = fn.module.functions[0]
+            values = self.value(param.default, self.frame(top))
+            hop = Hop(fn.module.path, param.default.at, param.default.end, f"`{param.name}` is left out: its default holds")
+            return union((x.hop(hop)._replace(default=True) for x in values), outside or (Flow(Unknown("a parameter that no call here sets")),))
+        if outside:
+            return outside
+        return (Flow(Unknown(f"parameter `{param.name}` of a function without callers", unit_of_name(param.name))),)
+
+    def _bound(self, param: f.Param, args: tuple[Bind, ...], fn: Fun, frame: Frame, site: f.Node) -> Flows:
+        bind, spread = self.argument(param, args, fn)
+        if bind is not None:
+            flows = self.value(bind.expr, bind.frame)
+            if isinstance(bind.expr, _Given):
+                return flows
+            text = f"passed to {fn.head.qual} as `{param.name}`"
+            return tuple(x.hop(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, text)) for x in flows)
+        if param.kind in ("*", "**"):
+            rest = [b for b in args if (b.name is None) == (param.kind == "*")]
+            return (Flow(Obj("rest", param.kind, frame, f"rest {param.name}", binds=tuple(rest))),)
+        if spread:
+            found = self._from_spread(param, args, fn)
+            if found is not None:
+                return found
+            return (Flow(Unknown("an argument that may come out of a spread")),)
+        if param.default is not None:
+            top = fn.module.functions[0]
+            values = self.value(param.default, self.frame(top))
+            caller = frame.caller
+            omitted = Omitted(caller.fn, site) if caller is not None else None
+            path = caller.fn.module.path if caller is not None else fn.module.path
+            hop = Hop(path, site.at, site.end, f"this call of {fn.head.qual} leaves `{param.name}` out: its default holds")
+            return tuple(x.hop(hop)._replace(omitted=(*x.omitted, omitted) if omitted is not None else x.omitted) for x in values)
+        return (Flow(Absent()),)
+
+    def argument(self, param: f.Param, args: tuple[Bind, ...], fn: Fun) -> tuple[Bind | None, bool]:
+        """The argument that binds a parameter, and whether a spread might hold it instead."""
+        for bind in args:
+            if bind.name == param.name and param.kind in ("pos", "kw"):
+                return bind, False
+        spread2 = any(b.spread == 2 for b in args)
+        spread1 = False
+        if param.kind in ("pos", "posonly"):
+            try:
+                wanted = fn.positional.index(param)
+            except ValueError:
+                wanted = -1
+            at = 0
+            for bind in args:
+                if bind.name is not None or bind.spread == 2:
+                    continue
+                if bind.spread == 1:
+                    spread1 = True
+                    break
+                if at == wanted:
+                    return bind, False
+                at += 1
+        return None, spread1 or (spread2 and param.kind != "posonly")
+
+    def _from_spread(self, param: f.Param, args: tuple[Bind, ...], fn: Fun) -> Flows | None:
+        out: list[Flow] = []
+        for bind in args:
+            if bind.spread == 2:
+                for flow in self.value(bind.expr, bind.frame):
+                    got = self.keyed(flow.thing, param.name)
+                    if got is None:
+                        return None
+                    out.extend(got)
+            elif bind.spread == 1:
+                position = fn.positional.index(param) if param in fn.positional else -1
+                before = [b for b in args[: args.index(bind)] if b.name is None]
+                for flow in self.value(bind.expr, bind.frame):
+                    thing = flow.thing
+                    if isinstance(thing, Obj) and thing.kind == "rest" and thing.binds is not None:
+                        index = position - len(before)
+                        if 0 <= index < len(thing.binds) and not any(b.spread for b in thing.binds):
+                            out.extend(self.value(thing.binds[index].expr, thing.binds[index].frame))
+                        else:
+                            return None
+                    elif isinstance(thing, Obj) and isinstance(thing.node, f.Coll) and thing.frame is not None:
+                        index = position - len(before)
+                        if 0 <= index < len(thing.node.items):
+                            out.extend(self.value(thing.node.items[index].value, thing.frame))
+                        else:
+                            return None
+                    else:
+                        return None
+        if not out:
+            if param.default is not None:
+                return self.value(param.default, self.frame(fn.module.functions[0]))
+            return None
+        return union(out)
+
+    def keyed(self, thing: Thing, key: str) -> Flows | None:
+        """What a mapping holds under a text key: flows, `()` if surely nothing, `None` if not known."""
+        if isinstance(thing, Null):
+            return ()
+        if not isinstance(thing, Obj):
+            return None
+        if thing.kind == "rest" and thing.binds is not None:
+            for bind in thing.binds:
+                if bind.name == key:
+                    flows = self.value(bind.expr, bind.frame)
+                    text = f"passed on as `{key}` through `**`"
+                    return tuple(x.hop(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, text)) for x in flows)
+            for bind in thing.binds:
+                if bind.spread == 2:
+                    inner: list[Flow] = []
+                    for flow in self.value(bind.expr, bind.frame):
+                        got = self.keyed(flow.thing, key)
+                        if got is None:
+                            return None
+                        inner.extend(got)
+                    if inner:
+                        return union(inner)
+            return ()
+        if isinstance(thing.node, f.Call) and thing.frame is not None and thing.maker in ("<builtin>.dict", "<builtin>.dict.copy"):
+            return self._keyed_call(thing, key)
+        if isinstance(thing.node, f.Coll) and thing.node.kind == "map" and thing.frame is not None:
+            return self._keyed_literal(thing, key)
+        return None
+
+    def _keyed_call(self, thing: Obj, key: str) -> Flows | None:
+        assert isinstance(thing.node, f.Call) and thing.frame is not None
+        out: list[Flow] = []
+        for arg in thing.node.args:
+            if arg.name == key:
+                return self.value(arg.value, thing.frame)
+            if arg.spread or arg.name is None:
+                for flow in self.value(arg.value, thing.frame):
+                    got = self.keyed(flow.thing, key)
+                    if got is None:
+                        return None
+                    out.extend(got)
+        written = self._written_keys(thing, key)
+        if written is None:
+            return None
+        return union(written[0], out)
+
+    def _keyed_literal(self, thing: Obj, key: str) -> Flows | None:
+        node, frame = thing.node, thing.frame
+        assert isinstance(node, f.Coll) and frame is not None
+        out: list[Flow] = []
+        for pair in node.items:
+            if pair.spread:
+                for flow in self.value(pair.value, frame):
+                    got = self.keyed(flow.thing, key)
+                    if got is None:
+                        return None
+                    out.extend(got)
+            elif pair.key is not None:
+                keys = [k.thing for k in self.value(pair.key, frame)]
+                if any(isinstance(k, Text) and k.whole == key for k in keys):
+                    out = list(self.value(pair.value, frame))
+                elif any(not isinstance(k, Text | Num) for k in keys):
+                    return None
+        written = self._written_keys(thing, key)
+        if written is None:
+            return None
+        more, sure = written
+        if sure:
+            return union(more)
+        return union(more, out)
+
+    def _written_keys(self, thing: Obj, key: str) -> tuple[list[Flow], bool] | None:
+        """What is stored later under `key` in a mapping by the function that made it (`d[k] = v`, `update`, `setdefault`)."""
+        frame = thing.frame
+        if frame is None:
+            return [], False
+        body = frame.fn.body
+        names = {n for n, ds in body.definitions.items() if any(d.expr is thing.node for d in ds)}
+        out: list[Flow] = []
+        sure = False
+        for name in sorted(names):
+            for d in body.definitions.get(name + "[]", ()):
+                target = _store_target(d, name)
+                if target is None or d.expr is None:
+                    return None
+                keys = [k.thing for k in self.value(target.key, frame)]
+                if any(isinstance(k, Text) and k.whole == key for k in keys):
+                    out.extend(self._project(self.value(d.expr, frame), d.item, frame))
+                    sure = sure or d.arm is body.root
+                elif any(not isinstance(k, Text | Num) for k in keys):
+                    return None
+            for site in body.calls:
+                called = dotted(site.call.fn)
+                if called == f"{name}.update":
+                    for arg in site.call.args:
+                        if arg.name == key:
+                            out.extend(self.value(arg.value, frame))
+                        elif arg.name is None:
+                            for flow in self.value(arg.value, frame):
+                                got = self.keyed(flow.thing, key)
+                                if got is None:
+                                    return None
+                                out.extend(got)
+                elif called == f"{name}.setdefault" and len(site.call.args) == 2:
+                    first = site.call.args[0].value
+                    if isinstance(first, f.Lit) and first.value == key:
+                        out.extend(self.value(site.call.args[1].value, frame))
+        return out, sure
+
+    # ------------------------------------------------------------ callers
+
+    def callers(self, fn: Fun) -> tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]:
+        """Call sites of a function in code that is no test (unless it is one), and whether those are all there can be here."""
+        found = self._callers.get(fn)
+        if found is None:
+            if fn in self._active:
+                self._lowest = min(self._lowest, self._active[fn])
+                return [], True
+            self._active[fn] = self._depth
+            outer, self._lowest = self._lowest, FAR
+            try:
+                found = self._find_callers(fn)
+            finally:
+                del self._active[fn]
+            if self._lowest >= self._depth and self._steps <= STEPS:
+                self._callers[fn] = found
+                self._lowest = outer
+            else:
+                self._lowest = min(outer, self._lowest)
+        return found
+
+    def _find_callers(self, fn: Fun) -> tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]:
+        out: list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]] = []
+        whole = True
+        wanted = self._call_names(fn)
+        for caller, shift in self._candidates(fn, wanted):
+            if caller.module.is_test and not fn.module.is_test:
+                continue
+            frame = self.frame(caller)
+            for site in caller.body.calls:
+                if shift == "name" and site.last not in wanted:
+                    continue
+                if shift == "variable" and (not isinstance(site.call.fn, f.Ref | f.Index) or not self._is_variable(site, caller)):
+                    continue
+                if not self._fits(fn, site.call):
+                    continue
+                for target, args in self.targets(site.call, frame):
+                    if isinstance(target, FnVal) and target.fn is fn:
+                        out.append((frame, site, args, target.this))
+                    elif isinstance(target, ClassVal) and fn.name == "__init__":
+                        init = self._init_of(target.klass)
+                        if init is fn:
+                            out.append((frame, site, args, Obj("new", target.klass, frame, site.call)))
+                    elif isinstance(target, Unknown) and shift == "name" and fn.is_method and site.last == fn.name and not fn.name.startswith("__"):
+                        whole = whole and not self._plausible(fn, site)
+                if len(out) > SITES:
+                    return out[:SITES], False
+        if fn.head.kind == "lambda" or self._handed_over(fn):
+            whole = whole and bool(out)
+        out.sort(key=lambda x: (x[0].fn.key, x[1].call.at))
+        return out, whole
+
+    def _call_names(self, fn: Fun) -> frozenset[str]:
+        if fn.name == "__init__":
+            owner = self.owner(fn)
+            names = {"__init__"}
+            if owner is not None:
+                for klass in self.family(owner):
+                    names.add(klass.name)
+                names.add("cls")
+            return frozenset(names)
+        if fn.name == "__call__":
+            return frozenset()
+        return frozenset({fn.name})
+
+    def _candidates(self, fn: Fun, wanted: frozenset[str]) -> Iterator[tuple[Fun, str]]:
+        seen: set[Fun] = set()
+        if fn.head.kind != "lambda":
+            for name in sorted(wanted):
+                for caller in self.names.callers(name):
+                    if caller not in seen:
+                        seen.add(caller)
+                        yield caller, "name"
+            for name in sorted(wanted):
+                for holder in self.names.values_of.get(name, ()):
+                    if holder not in seen and holder.module is fn.module:
+                        seen.add(holder)
+                        yield holder, "variable"
+        if fn.head.kind == "lambda" or fn.parent is not None:
+            modules = self.names.package_of(fn.module).modules if fn.module.language == "go" else [fn.module]
+            for module in modules:
+                for caller in module.functions:
+                    if caller not in seen and caller.head.calls:
+                        seen.add(caller)
+                        yield caller, "variable"
+
+    @staticmethod
+    def _is_variable(site: CallSite, caller: Fun) -> bool:
+        name = dotted(site.call.fn).partition(".")[0]
+        if not name:
+            return True
+        fn: Fun | None = caller
+        while fn is not None:
+            if name in fn.params or name in fn.body.definitions:
+                return True
+            fn = fn.parent
+        return False
+
+    def _handed_over(self, fn: Fun) -> bool:
+        """Whether the function itself is stored or passed, so that others may call it."""
+        last = fn.name
+        return any(holder.module is fn.module or fn.is_method for holder in self.names.values_of.get(last, ()))
+
+    def _fits(self, fn: Fun, call: f.Call) -> bool:
+        given = 0
+        for arg in call.args:
+            if arg.spread:
+                return True
+            if arg.name is None:
+                given += 1
+            elif arg.name not in fn.params and not any(p.kind == "**" for p in fn.head.params):
+                return fn.name == "__init__" or bool(fn.head.decorators)
+        most = len(fn.positional)
+        if any(p.kind == "*" for p in fn.head.params) or fn.head.decorators:
+            return True
+        return given <= most + (1 if fn.is_method else 0)
+
+    def _plausible(self, fn: Fun, site: CallSite) -> bool:
+        """Whether a call on a receiver that is not known might mean this method: its name is not a common word of libraries."""
+        return fn.name not in self.table(fn.module).names
+
+    # ------------------------------------------------------------ calls
+
+    def binds(self, call: f.Call, frame: Frame) -> tuple[Bind, ...]:
+        """The arguments of a call."""
+        return tuple(Bind(a.value, frame, a.name, a.spread) for a in call.args)
+
+    def targets(self, call: f.Call, frame: Frame) -> list[tuple[Thing, tuple[Bind, ...]]]:
+        """What a call may call, with the arguments each gets (a partial adds its own)."""
+        out: list[tuple[Thing, tuple[Bind, ...]]] = []
+        for flow in self.callee(call, frame):
+            out.extend(self._unwrap(flow.thing, self.binds(call, frame), frame))
+        return out
+
+    def callee(self, call: f.Call, frame: Frame) -> Flows:
+        """What stands in the place of the called."""
+        if isinstance(call.fn, f.Ref) and call.fn.name == "super" and frame.fn.module.language == "python":
+            return self._super(call, frame)
+        if isinstance(call.fn, f.Index):
+            inner = self.value(call.fn.base, frame)
+            if any(isinstance(x.thing, FnVal | ClassVal) for x in inner):
+                return inner
+        return self.value(call.fn, frame)
+
+    def _super(self, call: f.Call, frame: Frame) -> Flows:
+        fn: Fun | None = frame.fn
+        inner: Frame | None = frame
+        while fn is not None and self.owner(fn) is None:
+            fn = fn.parent
+            inner = inner.closure if inner is not None else None
+        owner = self.owner(fn) if fn is not None else None
+        if owner is None or fn is None:
+            return unknown("super() outside a class")
+        this: Thing = inner.this if inner is not None and inner.this is not None else Obj("any", owner, None, None)
+        return (Flow(SuperVal(owner, this)),)
+
+    def _unwrap(self, thing: Thing, args: tuple[Bind, ...], frame: Frame) -> Iterator[tuple[Thing, tuple[Bind, ...]]]:
+        if isinstance(thing, Obj) and thing.kind == "call" and thing.maker == "functools.partial" and isinstance(thing.node, f.Call) and thing.frame is not None:
+            made = thing.binds if thing.binds is not None else self.binds(thing.node, thing.frame)
+            if made:
+                first, rest = made[0], made[1:]
+                names = {b.name for b in args if b.name is not None}
+                merged = (*(b for b in rest if b.name is None), *(b for b in args if b.name is None), *(b for b in rest if b.name is not None and b.name not in names), *(b for b in args if b.name is not None))
+                for flow in self.value(first.expr, first.frame):
+                    yield from self._unwrap(flow.thing, merged, first.frame)
+                return
+        if isinstance(thing, Obj) and isinstance(thing.type, Klass):
+            found = self.method(thing, "__call__")
+            if found:
+                for target in found:
+                    yield target, args
+                return
+        yield thing, args
+
+    def result(self, call: f.Call, frame: Frame) -> Flows:
+        """What a call may give."""
+        out: list[Flow] = []
+        for flow in self.callee(call, frame):
+            for target, args in self._unwrap(flow.thing, self.binds(call, frame), frame):
+                out.extend(self._result(target, args, call, frame, flow))
+        return union(out) if out else unknown("a call of something unknown")
+
+    def _result(self, target: Thing, args: tuple[Bind, ...], call: f.Call, frame: Frame, flow: Flow) -> Flows:
+        match target:
+            case FnVal():
+                return self.returned(target, call, frame, args)
+            case ClassVal():
+                if frame.fn.module.language == "go":
+                    return self.value(call.args[0].value, frame) if call.args else ()
+                own = args if args != self.binds(call, frame) else None
+                return (Flow(Obj("new", target.klass, frame, call, binds=own)),)
+            case Ext():
+                return self._external(target.name, None, args, call, frame)
+            case Bound():
+                return self._external(self.canonical(target), target.obj, args, call, frame)
+            case SuperVal():
+                return (Flow(target),)
+            case Unknown() if isinstance(call.fn, f.Ref):
+                return unknown("a call of something unknown")
+        return unknown("a call of something unknown")
+
+    def canonical(self, thing: Thing) -> str:
+        """The canonical name of an external callable."""
+        if isinstance(thing, Ext):
+            return thing.name
+        if isinstance(thing, Bound):
+            base = self.external_type(thing.obj)
+            return f"{base}.{thing.name}" if base else f"?.{thing.name}"
+        return ""
+
+    def external_type(self, obj: Obj) -> str:
+        """The external type of an object; of a class of the program, its first external base."""
+        if isinstance(obj.type, str):
+            return obj.type
+        _, external = self.mro(obj.type)
+        return external[0] if external else ""
+
+    def _external(self, name: str, holder: Obj | None, args: tuple[Bind, ...], call: f.Call, frame: Frame) -> Flows:
+        table = self.table(frame.fn.module)
+        special = self._builtin(name, holder, args, call, frame)
+        if special is not None:
+            return special
+        bound = args if args != self.binds(call, frame) else None
+        kind = table.constructs(name)
+        if kind is not None:
+            return (Flow(Obj("call", kind.name, frame, call, name, holder, bound)),)
+        returned = table.returned(name)
+        if returned:
+            return (Flow(Obj("call", returned, frame, call, name, holder, bound)),)
+        made = table.made_by(name)
+        if made is not None:
+            return (Flow(Obj("call", made.name, frame, call, name, holder, bound)),)
+        head, _, last = name.rpartition(".")
+        if head:
+            shaped = table.shape(head, last)
+            if shaped is not None:
+                return (Flow(Obj("call", shaped, frame, call, name, holder, bound)),)
+        row = table.call(name)
+        if row is not None and row.scope is not None and row.scope.form == "call" and row.scope.body is not None and row.scope.body < len(args):
+            return self.value(args[row.scope.body].expr, args[row.scope.body].frame)
+        if row is not None and row.conversion:
+            return self._conversion(row.conversion, args)
+        return (Flow(Obj("call", "", frame, call, name, holder, bound)),)
+
+    def _conversion(self, units: dict[str, Any], args: tuple[Bind, ...]) -> Flows:
+        total: float = 0.0
+        hops: tuple[Hop, ...] = ()
+        position = 0
+        for bind in args:
+            key = bind.name if bind.name is not None else str(position)
+            position += bind.name is None
+            unit = units.get(key)
+            if unit is None:
+                return unknown("a duration that is not read")
+            flows = self.value(bind.expr, bind.frame)
+            if len(flows) != 1 or not isinstance(flows[0].thing, Num):
+                return unknown("a duration of unknown length")
+            total += flows[0].thing.number * _UNITS.get(unit, 1.0)
+            hops = flows[0].hops
+        return (Flow(Num(total, "dur"), hops),)
+
+    def _builtin(self, name: str, holder: Obj | None, args: tuple[Bind, ...], call: f.Call, frame: Frame) -> Flows | None:
+        """Calls of the languages themselves that pass values on."""
+        last = name.rpartition(".")[2]
+        if name in _PASS and args:
+            return self.value(args[_PASS[name]].expr, args[_PASS[name]].frame) if len(args) > _PASS[name] else None
+        if name in ("os.environ.get", "os.getenv", "os.Getenv", "os.LookupEnv") and args:
+            key = self._text(args[0])
+            default = self.value(args[1].expr, args[1].frame) if len(args) > 1 else ()
+            return union((Flow(Env(key or "?")),), default)
+        if name == "<builtin>.getattr" and len(args) >= 2:
+            key = self._text(args[1])
+            if key:
+                return self.attributes(self.value(args[0].expr, args[0].frame), key, call, frame)
+        if name in ("<builtin>.min", "<builtin>.max", "cmp.Or") and len(args) > 1:
+            flows = union(*(self.value(a.expr, a.frame) for a in args))
+            numbers = [x for x in flows if isinstance(x.thing, Num)]
+            if name == "cmp.Or":
+                return tuple(x for x in flows if keeps(x.thing, True)) or flows
+            if len(numbers) == len(flows) and numbers:
+                pick = min if name.endswith("min") else max
+                return (pick(numbers, key=lambda x: x.thing.number if isinstance(x.thing, Num) else inf),)
+            return flows
+        if name == "<builtin>.append" and args:
+            return (Flow(Obj("appended", "list", frame, call, name)), *self.value(args[0].expr, args[0].frame))
+        if name == "<builtin>.make" and args and isinstance(args[0].expr, f.New):
+            kind = args[0].expr.type
+            if kind.shape == "plain":
+                resolved = self.resolve_type(kind, frame.fn)
+                if isinstance(resolved, Klass) and resolved.decl.alias_of is not None:
+                    kind = resolved.decl.alias_of
+            return (Flow(Obj("call", kind.shape if kind.shape != "plain" else kind.name, frame, call, "<builtin>.make")),)
+        if name in ("<builtin>.iter", "<builtin>.next", "<builtin>.anext") and args:
+            flows = self.value(args[0].expr, args[0].frame)
+            if name == "<builtin>.iter":
+                return flows
+            return union(*(self._element(x, frame) for x in flows))
+        if holder is not None and isinstance(holder.node, f.Coll) and holder.frame is not None:
+            if last in ("get", "pop", "setdefault") and args:
+                key = self._text(args[0])
+                default = self.value(args[1].expr, args[1].frame) if len(args) > 1 else ((Flow(Null()),) if last == "get" else ())
+                if key is not None:
+                    got = self.keyed(holder, key)
+                    if got is not None:
+                        return union(got, default) if not got else got
+                return union(self._element(Flow(holder), frame), default)
+            if last in ("values", "items", "keys", "copy"):
+                if last == "copy":
+                    return (Flow(holder),)
+                return (Flow(Obj("call", "", frame, call, name, holder)),)
+        if holder is not None and holder.kind == "rest" and last in ("get", "pop", "setdefault") and args:
+            key = self._text(args[0])
+            default = self.value(args[1].expr, args[1].frame) if len(args) > 1 else (Flow(Null()),)
+            if key is not None:
+                got = self.keyed(holder, key)
+                if got is not None:
+                    return got or default
+        return None
+
+    def _text(self, bind: Bind) -> str | None:
+        flows = self.value(bind.expr, bind.frame)
+        if len(flows) == 1 and isinstance(flows[0].thing, Text):
+            return flows[0].thing.whole
+        return None
+
+    def returned(self, target: FnVal, site: Any, frame: Frame, args: tuple[Bind, ...]) -> Flows:
+        """What a function of the program gives under one call."""
+        node = site if isinstance(site, f.Node) else frame.fn.head
+        inner = self.enter(target, node, frame, args)  # type: ignore[arg-type]
+        return self.returned_in(inner)
+
+    def returned_in(self, frame: Frame) -> Flows:
+        """What a function gives in a frame: its results, or what a generator is."""
+        return self._remember(("returns", frame), lambda: self._returned(frame))
+
+    def _returned(self, frame: Frame) -> Flows:
+        fn = frame.fn
+        if fn.head.is_abstract:
+            implementations = self._implementations(fn)
+            if implementations:
+                return union(*(self.returned_in(self._intern(Frame(x, frame.site, frame.caller, frame.args, frame.this, None))) for x in implementations[:8]))
+            return self._declared_result(fn, frame) or unknown("an abstract method")
+        if fn.head.is_generator:
+            return (Flow(Obj("gen", "", frame, frame)),)
+        out: list[Flow] = []
+        for stmt, _ in fn.body.returns:
+            if stmt.value is not None:
+                out.extend(self.value(stmt.value, frame))
+            elif fn.head.named_returns:
+                name = fn.head.named_returns[0]
+                reached, _falls = fn.body.reaching(name, stmt.at)
+                for d in reached:
+                    out.extend(self.defined(d, frame))
+        if not fn.body.returns and not fn.head.returns:
+            return (Flow(Null()),)
+        flows = union(out)
+        if not flows or all(isinstance(x.thing, Unknown) for x in flows):
+            return self._declared_result(fn, frame) or flows or unknown("a function without result")
+        return flows
+
+    def _declared_result(self, fn: Fun, frame: Frame) -> Flows:
+        if fn.head.returns:
+            kind = fn.head.returns[0]
+            if kind.shape in ("plain", "ptr", "opt"):
+                resolved = self.resolve_type(kind, fn)
+                if resolved is not None and resolved != "":
+                    return (Flow(Obj("outside", resolved, self.frame(fn), "result")),)
+        return ()
+
+    def _implementations(self, fn: Fun) -> list[Fun]:
+        owner = self.owner(fn)
+        if owner is None:
+            return []
+        if owner.decl.kind == "interface":
+            return [k.methods[fn.name] for k in self.implementers(owner) if fn.name in k.methods]
+        return [k.methods[fn.name] for k in self.subclasses(owner) if fn.name in k.methods and not k.methods[fn.name].head.is_abstract]
+
+    # ------------------------------------------------------------ classes
+
+    def owner(self, fn: Fun) -> Klass | None:
+        """The class a method belongs to."""
+        if fn.head.owner >= 0:
+            return fn.module.classes[fn.head.owner]
+        if fn.head.receiver:
+            package = self.names.package_of(fn.module)
+            found = package.classes.get(fn.head.receiver)
+            if found is None and "[" in package.path:
+                plain = self.names.go_package(package.path.rpartition(" ")[0])
+                found = plain.classes.get(fn.head.receiver) if plain is not None else None
+            return found
+        return None
+
+    def bases(self, klass: Klass) -> tuple[list[Klass], list[str]]:
+        """Direct bases: classes of the program, and external ones by canonical name. Go: embedded types."""
+        top = klass.module.functions[klass.decl.parent if klass.decl.parent > 0 else 0]
+        own: list[Klass] = []
+        external: list[str] = []
+        if klass.module.language == "go":
+            for field in klass.decl.fields:
+                if field.embedded and field.type is not None:
+                    kind = self.resolve_type(field.type, top)
+                    if isinstance(kind, Klass):
+                        own.append(kind)
+                    elif kind:
+                        external.append(kind)
+            return own, external
+        frame = self.frame(top)
+        for base in klass.decl.bases:
+            name = type_name(base)
+            expr = base.base if isinstance(base, f.Index) else base
+            for flow in self.value(expr, frame):
+                if isinstance(flow.thing, ClassVal):
+                    if flow.thing.klass is not klass:
+                        own.append(flow.thing.klass)
+                elif isinstance(flow.thing, Ext):
+                    external.append(flow.thing.name)
+                elif name and isinstance(flow.thing, Bound | Unknown):
+                    external.append("")
+        return own, external
+
+    def mro(self, klass: Klass) -> tuple[list[Klass], list[str]]:
+        """The class and its bases in order of resolution, and the external bases met."""
+        found = self._mro.get(klass)
+        if found is not None:
+            return found
+        self._mro[klass] = ([klass], [])
+        own, external = self.bases(klass)
+        lists = [list(self.mro(k)[0]) for k in own]
+        merged = _merge([*lists, list(own)])
+        outside = list(external)
+        for k in own:
+            outside.extend(x for x in self.mro(k)[1] if x not in outside)
+        result = ([klass, *(k for k in merged if k is not klass)], outside)
+        self._mro[klass] = result
+        return result
+
+    def subclasses(self, klass: Klass) -> list[Klass]:
+        """All classes of the program below this one."""
+        if self._subs is None:
+            subs: dict[Klass, list[Klass]] = {}
+            for k in self.names.all_classes():
+                if k.decl.bases and k.module.language != "go":
+                    for base in self.mro(k)[0][1:]:
+                        subs.setdefault(base, []).append(k)
+            self._subs = subs
+        return self._subs.get(klass, [])
+
+    def family(self, klass: Klass) -> list[Klass]:
+        """The class, those it stands on and those that stand on it."""
+        return [*self.mro(klass)[0], *self.subclasses(klass)]
+
+    def implementers(self, interface: Klass) -> list[Klass]:
+        """Go types of the program with all the methods of an interface."""
+        wanted = {m: interface.methods[m] for m in interface.methods}
+        if not wanted:
+            return []
+        first = min(wanted, key=lambda m: len(self.names.methods_named(m)))
+        out: list[Klass] = []
+        for fun in self.names.methods_named(first):
+            owner = self.owner(fun)
+            if owner is None or owner.decl.kind == "interface" or owner in out or owner.module.is_test:
+                continue
+            if all(m in owner.methods and len(owner.methods[m].positional) == len(w.positional) for m, w in wanted.items()):
+                out.append(owner)
+        return out[:8]
+
+    def method(self, obj: Obj, name: str) -> list[FnVal]:
+        """Methods of that name an object of the program may have."""
+        if not isinstance(obj.type, Klass):
+            return []
+        klass = obj.type
+        out: list[FnVal] = []
+        if klass.decl.kind == "interface":
+            return [FnVal(k.methods[name], None, Obj("any", k, None, None)) for k in self.implementers(klass) if name in k.methods]
+        for k in self.mro(klass)[0]:
+            if name in k.methods:
+                out.append(FnVal(k.methods[name], None, obj))
+                break
+        if obj.kind in ("any", "outside"):
+            for k in self.subclasses(klass):
+                if name in k.methods:
+                    out.append(FnVal(k.methods[name], None, Obj("any", k, None, None)))
+        return out[:16]
+
+    def _init_of(self, klass: Klass) -> Fun | None:
+        for k in self.mro(klass)[0]:
+            if "__init__" in k.methods:
+                return k.methods["__init__"]
+        return None
+
+    # ------------------------------------------------------------ types as written
+
+    def resolve_type(self, kind: f.Type | None, fn: Fun) -> Klass | str | None:
+        """The class or canonical external name a written type means; `None` for builtin and unknown ones."""
+        if kind is None or not kind.name or kind.shape in ("list", "array", "map", "chan", "fn", "variadic"):
+            return None
+        head, _, rest = kind.name.partition(".")
+        flows = self.global_name(head, fn.module)
+        scope: Fun | None = fn
+        while scope is not None and scope.index:
+            inner = scope.body.definitions.get(head)
+            if inner is not None and any(d.kind == "class" for d in inner):
+                return next(fn.module.classes[d.index] for d in inner if d.kind == "class")
+            imported = self._imports(head, scope)
+            if imported:
+                flows = imported
+                break
+            scope = scope.parent
+        for flow in flows:
+            thing: Thing = flow.thing
+            name = rest
+            while name and isinstance(thing, ModVal | PkgVal | ClassVal):
+                part, _, name = name.partition(".")
+                inner_flows = self.attributes((Flow(thing),), part, None, self.frame(fn.module.functions[0]))
+                thing = inner_flows[0].thing if inner_flows else Unknown("no such type")
+            if isinstance(thing, ClassVal):
+                return thing.klass
+            if isinstance(thing, Ext):
+                full = thing.name + ("." + name if name else "")
+                if full.startswith("<builtin>."):
+                    return None
+                return self._external_type(full, fn.module)
+        return None
+
+    def _external_type(self, name: str, module: Module) -> str:
+        table = self.table(module)
+        known = table.type(name)
+        if known is not None:
+            return known.name
+        head, _, last = name.rpartition(".")
+        return table.shape(head, last) or name
+
+    def static_type(self, expr: f.Expr, fn: Fun) -> f.Type | None:
+        """The written type of a name or field, where it is declared."""
+        name = dotted(expr)
+        if not name:
+            return None
+        head, _, rest = name.partition(".")
+        kind: f.Type | None = None
+        owner_fn = fn
+        scope: Fun | None = fn
+        while scope is not None:
+            if head in scope.params:
+                param = scope.params[head]
+                kind = param.type
+                if param.kind == "self":
+                    owner = self.owner(scope)
+                    kind = f.Type(owner.name) if owner is not None and kind is None else kind
+                elif param.kind == "*" and kind is not None:
+                    kind = f.Type("[]", (kind,), "list")
+                break
+            for d in scope.body.definitions.get(head, ()):
+                if d.type is not None:
+                    kind = d.type
+                elif isinstance(d.expr, f.New):
+                    kind = d.expr.type
+                elif isinstance(d.expr, f.Coll):
+                    kind = d.expr.type
+                elif isinstance(d.expr, f.Ref) and d.expr.name != name and d.kind == "value" and not d.item:
+                    kind = self.static_type(d.expr, scope)
+                elif isinstance(d.expr, f.Call) and d.kind == "value":
+                    kind = self._result_type(d.expr, scope, d.item)
+                if kind is not None:
+                    break
+            if kind is not None:
+                break
+            scope = scope.parent
+        while kind is not None and rest:
+            part, _, rest = rest.partition(".")
+            klass = self.resolve_type(kind, owner_fn)
+            if not isinstance(klass, Klass) or part not in klass.fields:
+                return None
+            kind = klass.fields[part].type
+            owner_fn = klass.module.functions[0]
+        return kind
+
+    def _result_type(self, call: f.Call, fn: Fun, item: tuple[int, ...]) -> f.Type | None:
+        if fn.module.language != "go":
+            return None
+        for flow in self.callee(call, self.frame(fn)):
+            if isinstance(flow.thing, FnVal):
+                returns = flow.thing.fn.head.returns
+                position = item[0] if item else 0
+                if position < len(returns):
+                    return returns[position]
+        return None
+
+    # ------------------------------------------------------------ attributes
+
+    def attributes(self, flows: Flows, name: str, at: Any, frame: Frame) -> Flows:
+        """`x.name` for everything x may be."""
+        out: list[Flow] = []
+        for flow in flows:
+            for got in self.attribute(flow.thing, name, frame):
+                hops = flow.hops + tuple(h for h in got.hops if h not in flow.hops) if got.hops else flow.hops
+                out.append(got._replace(hops=hops[-12:], omitted=flow.omitted + got.omitted, default=flow.default or got.default))
+        return union(out)
+
+    def attribute(self, thing: Thing, name: str, frame: Frame) -> Flows:
+        """`thing.name`."""
+        match thing:
+            case ModVal():
+                if isinstance(thing.module, Module):
+                    found = self.member(thing.module, name)
+                    return found or unknown(f"no {name} in {thing.module.path}")
+                sub = self.names.submodule(thing.module, name)
+                return (Flow(ModVal(sub)),) if sub is not None else unknown("no such module")
+            case PkgVal():
+                return self._go_member(thing.package, name) or unknown(f"no {name} in {thing.package.path}")
+            case Ext():
+                full = f"{thing.name}.{name}"
+                return self._external_name(full, frame)
+            case ClassVal():
+                return self._class_attribute(thing.klass, name, thing)
+            case SuperVal():
+                return self._super_attribute(thing, name)
+            case Obj():
+                return self.field(thing, name, frame)
+            case Null() | Absent():
+                return ()
+            case Unknown():
+                return (Flow(Unknown(thing.why, unit_of_name(name))),)
+            case Text() | Num():
+                return (Flow(Ext(f"<builtin>.{'str' if isinstance(thing, Text) else 'int'}.{name}")),)
+            case Bound():
+                return (Flow(Bound(Obj("call", "", None, thing.name, self.canonical(thing)), name)),)
+        return unknown("an attribute of something unknown")
+
+    def _external_name(self, full: str, frame: Frame) -> Flows:
+        constant = self._constants[frame.fn.module.language].get(full)
+        if constant is not None:
+            return (Flow(Num(constant.number * _UNITS.get(constant.unit, 1.0), "dur" if constant.typed else "")),)
+        instance = self.table(frame.fn.module).instance(full)
+        if instance is not None:
+            return (Flow(Obj("instance", instance.name, None, full, full)),)
+        return (Flow(Ext(full)),)
+
+    def _class_attribute(self, klass: Klass, name: str, receiver: Thing) -> Flows:
+        for k in self.mro(klass)[0]:
+            if name in k.methods:
+                method = k.methods[name]
+                return (Flow(FnVal(method, None, receiver if method.head.is_class else None)),)
+            found = self._class_field(k, name)
+            if found:
+                return found
+            for inner in k.module.classes:
+                if inner.decl.outer == k.index and inner.name == name:
+                    return (Flow(ClassVal(inner)),)
+        _, external = self.mro(klass)
+        if external:
+            return (Flow(Ext(f"{external[0] or '?'}.{name}")),)
+        return unknown(f"no {name} in {klass.name}")
+
+    def _class_field(self, klass: Klass, name: str) -> Flows:
+        field = klass.fields.get(name)
+        out: list[Flow] = []
+        if field is not None and field.init is not None:
+            scope = klass.module.functions[klass.decl.parent if klass.decl.parent > 0 else 0]
+            hop = Hop(klass.module.path, field.at, field.end, f"`{klass.name}.{name}`")
+            out.extend(x.hop(hop) for x in self._in_class(klass, field.init, self.frame(scope)))
+        return union(out)
+
+    def _in_class(self, klass: Klass, expr: f.Expr, frame: Frame) -> Flows:
+        """An expression of a class body: names of the class come before those around it."""
+        if isinstance(expr, f.Ref):
+            head, _, rest = expr.name.partition(".")
+            if head in klass.methods and head not in klass.fields:
+                return (Flow(FnVal(klass.methods[head])),)
+            if head in klass.fields and klass.fields[head].init is not expr:
+                flows = self._class_field(klass, head)
+                for part in rest.split(".") if rest else ():
+                    flows = self.attributes(flows, part, expr, frame)
+                return flows
+        return self.value(expr, frame)
+
+    def _super_attribute(self, thing: SuperVal, name: str) -> Flows:
+        this = thing.this
+        klass = this.type if isinstance(this, Obj) and isinstance(this.type, Klass) else thing.klass
+        order = self.mro(klass)[0]
+        after = order[order.index(thing.klass) + 1 :] if thing.klass in order else self.mro(thing.klass)[0][1:]
+        for k in after:
+            if name in k.methods:
+                return (Flow(FnVal(k.methods[name], None, this)),)
+        _, external = self.mro(thing.klass)
+        if external and isinstance(this, Obj):
+            return (Flow(Bound(Obj("base", external[0], this.frame, this.node, external[0], this), name)),)
+        return unknown("super() of an unknown base")
+
+    def field(self, obj: Obj, name: str, frame: Frame) -> Flows:
+        """An attribute of an object: what is written to it anywhere, its class's, or a library's."""
+        return self._remember(("field", obj, name, frame.fn.module.language), lambda: self._field(obj, name, frame))
+
+    def _field(self, obj: Obj, name: str, frame: Frame) -> Flows:
+        if isinstance(obj.type, Klass):
+            return self._own_field(obj, obj.type, name, frame)
+        out = list(self.written(obj, name))
+        if obj.type:
+            returned = self.table(frame.fn.module).returned(f"{obj.type}.{name}")
+            call = self.table(frame.fn.module).call(f"{obj.type}.{name}")
+            if returned and call is None:
+                mro = self.table(frame.fn.module).mro(obj.type)
+                if any(name in level.returns for level in mro) and not out:
+                    pass
+        if not out and isinstance(obj.node, f.Call) and obj.maker.rpartition(".")[2] == "namedtuple":
+            return unknown("a named tuple")
+        return union(out, (Flow(Bound(obj, name)),)) if not out else union(out)
+
+    def _own_field(self, obj: Obj, klass: Klass, name: str, frame: Frame) -> Flows:
+        out: list[Flow] = []
+        order, external = self.mro(klass)
+        written = self.written(obj, name)
+        out.extend(written)
+        methods = self.method(obj, name)
+        for target in methods:
+            head = target.fn.head
+            if head.is_property:
+                site = obj.node if isinstance(obj.node, f.Node) else f.Ref(target.fn.head.at, target.fn.head.end, name)
+                out.extend(self.returned(target, site, obj.frame or self.frame(target.fn), ()))
+            elif head.is_static:
+                out.append(Flow(FnVal(target.fn)))
+            elif head.is_class:
+                out.append(Flow(FnVal(target.fn, None, ClassVal(klass))))
+            elif not written:
+                out.extend(self._method_value(target))
+        if methods:
+            return union(out)
+        if not written or obj.kind in ("any", "outside"):
+            for k in order:
+                found = self._class_field(k, name) if k.module.language != "go" else ()
+                if found and not self._by_constructor(obj, klass, name):
+                    out.extend(found)
+                    break
+        if not out:
+            for k in order:
+                declared = k.fields.get(name)
+                if declared is None:
+                    continue
+                if k.module.language == "go" and obj.kind == "new":
+                    out.extend(self._zero(declared, k, obj))
+                elif declared.type is not None:
+                    out.extend(self._outside(declared.type, k, name, obj))
+                break
+        if not out and klass.module.language == "go":
+            for field in klass.decl.fields:
+                if field.embedded and field.name != name:
+                    for inner in self.field(obj, field.name, frame):
+                        if isinstance(inner.thing, Obj) and inner.thing is not obj:
+                            got = self.attribute(inner.thing, name, frame)
+                            if not all(isinstance(x.thing, Unknown) for x in got):
+                                return got
+        if not out and external:
+            return (Flow(Bound(obj, name)),)
+        if not out:
+            out.extend(self.fallback_attribute(obj, frame))
+        return union(out) or unknown(f"no {name} in {klass.name}")
+
+    def fallback_attribute(self, obj: Obj, frame: Frame) -> Iterator[Flow]:
+        """`__getattr__`, where the class has one."""
+        for _target in self.method(obj, "__getattr__"):
+            yield Flow(Unknown("__getattr__"))
+
+    def _method_value(self, target: FnVal) -> Flows:
+        """A method as a value, with what decorates it."""
+        if target.fn.head.decorators and target.fn.module.language == "python":
+            scope = target.fn.module.functions[target.fn.head.parent if target.fn.head.parent > 0 else 0]
+            flows = self._decorated(target.fn, self.frame(scope))
+            out = []
+            for x in flows:
+                if isinstance(x.thing, FnVal):
+                    out.append(x._replace(thing=FnVal(x.thing.fn, x.thing.closure, target.this if x.thing.fn is target.fn or not x.thing.fn.is_method else x.thing.this)))
+                else:
+                    out.append(x)
+            return tuple(out)
+        return (Flow(target),)
+
+    def _zero(self, declared: f.ClassField, klass: Klass, obj: Obj) -> Flows:
+        kind = declared.type
+        hop = Hop(klass.module.path, declared.at, declared.end, f"`{klass.name}.{declared.name}` is never set")
+        if kind is not None and kind.shape == "plain":
+            resolved = self.resolve_type(kind, klass.module.functions[0])
+            known = self._constants["go"].get(resolved) if isinstance(resolved, str) else None
+            if isinstance(resolved, Klass) and resolved.decl.kind == "struct":
+                return (Flow(Obj("new", resolved, obj.frame, f"zero {declared.name}", "", obj)),)
+            if isinstance(resolved, str) and known is None and self.table(klass.module).type(resolved) is not None:
+                return (Flow(Obj("new", resolved, obj.frame, f"zero {declared.name}", "", obj)),)
+        return (Flow(Absent(), (hop,)),)
+
+    def _outside(self, kind: f.Type, klass: Klass, name: str, obj: Obj) -> Flows:
+        if kind.shape not in ("plain", "ptr", "opt"):
+            return unknown("a field that nothing here writes")
+        resolved = self.resolve_type(kind, klass.module.functions[klass.decl.parent if klass.decl.parent > 0 else 0])
+        if resolved is None or resolved == "":
+            return (Flow(Unknown("a field that nothing here writes", unit_of_name(name))),)
+        return (Flow(Obj("outside", resolved, None, f"{klass.module.path}:{klass.decl.qual}.{name}")),)
+
+    def _by_constructor(self, obj: Obj, klass: Klass, name: str) -> bool:
+        return False
+
+    # ------------------------------------------------------------ writes
+
+    def written(self, obj: Obj, name: str) -> Flows:
+        """Every value that the program writes to an attribute of an object."""
+        return self._remember(("written", obj, name), lambda: union(self._written(obj, name)))
+
+    def _written(self, obj: Obj, name: str) -> Iterator[Flow]:
+        klass = obj.type if isinstance(obj.type, Klass) else None
+        if isinstance(obj.node, f.New) and obj.kind == "new" and obj.frame is not None:
+            yield from self._literal_field(obj, obj.node, obj.frame, name)
+        if klass is not None and klass.module.language == "python":
+            yield from self._constructed(obj, klass, name)
+        family = set(self.family(klass)) if klass is not None and obj.kind in ("any", "outside") else set(self.mro(klass)[0]) if klass is not None else set()
+        for writer in self.names.writers(name):
+            if klass is None and not self._may_hold(obj, writer):
+                continue
+            yield from self._writes_of(obj, klass, family, writer, name)
+
+    def _may_hold(self, obj: Obj, writer: Fun) -> bool:
+        home = obj.frame.fn.module if obj.frame is not None else None
+        return home is None or home.language == writer.module.language
+
+    def _writes_of(self, obj: Obj, klass: Klass | None, family: set[Klass], writer: Fun, name: str) -> Iterator[Flow]:
+        suffix = "." + name
+        owner = self.owner(writer)
+        for key, defs in writer.body.definitions.items():
+            if not key.endswith(suffix):
+                continue
+            base = key[: -len(suffix)]
+            receiver = writer.head.params[0].name if writer.is_method and not writer.head.is_static else None
+            for d in defs:
+                frame: Frame | None = None
+                if base == receiver:
+                    if klass is None or owner not in family:
+                        continue
+                    frame = self._constructor_frame(obj, writer) or self._intern(Frame(writer, this=obj if obj.kind != "any" else None))
+                else:
+                    if not self._same_type(writer, base, obj, klass, d):
+                        continue
+                    frame = self.frame(writer)
+                    place = f.Ref(d.at, d.at, base)
+                    match = self._holds(self.name(base, place, frame), obj, family)
+                    if not match:
+                        continue
+                if d.kind in ("value", "each", "enter"):
+                    hop = self.hop(writer, d.node, f"`{key}` is set here") if isinstance(d.node, f.Node) else None
+                    for flow in self.defined(d, frame):
+                        yield flow.hop(hop) if hop is not None else flow
+                elif d.kind == "aug":
+                    yield Flow(Unknown("a value that is changed in place"))
+        if klass is not None and klass.module.language == "go" and obj.kind in ("any", "outside"):
+            for new, _arm, _stmt in writer.body.news:
+                if self.resolve_type(new.type, writer) is klass:
+                    yield from self._literal_field(obj, new, self.frame(writer), name)
+
+    def _same_type(self, writer: Fun, base: str, obj: Obj, klass: Klass | None, d: Definition) -> bool:
+        """A cheap look at whether `base` can be this object at all."""
+        if writer.module.language == "go":
+            kind = self.static_type(f.Ref(d.at, d.at, base), writer)
+            if kind is not None:
+                resolved = self.resolve_type(kind, writer)
+                if klass is not None:
+                    return resolved is klass or resolved is None
+                return resolved is None or resolved == obj.type
+        return True
+
+    def _holds(self, flows: Flows, obj: Obj, family: set[Klass]) -> bool:
+        for flow in flows:
+            thing = flow.thing
+            if thing == obj:
+                return True
+            if isinstance(thing, Obj) and isinstance(thing.type, Klass) and thing.type in family and (thing.kind in ("any", "outside") or obj.kind in ("any", "outside")):
+                return True
+            if isinstance(thing, Obj) and thing.kind == "outside" and obj.kind == "outside" and thing.type == obj.type:
+                return True
+            if isinstance(thing, Obj) and _same_site(thing, obj):
+                return True
+        return False
+
+    def _literal_field(self, obj: Obj, new: f.New, frame: Frame, name: str) -> Iterator[Flow]:
+        klass = obj.type if isinstance(obj.type, Klass) else None
+        keyed = any(p.key is not None for p in new.fields)
+        for position, pair in enumerate(new.fields):
+            if keyed:
+                hit = isinstance(pair.key, f.Ref) and pair.key.name == name
+            else:
+                hit = klass is not None and position < len(klass.decl.fields) and klass.decl.fields[position].name == name
+            if hit:
+                hop = self.hop(frame.fn, pair.value, f"`{name}` of {new.type.name} is set here")
+                for flow in self.value(pair.value, frame):
+                    yield flow.hop(hop)
+                return
+        if klass is not None and obj.kind in ("any", "outside") and name in klass.fields:
+            yield Flow(Absent(), (self.hop(frame.fn, new, f"this {new.type.name} leaves `{name}` out"),))
+
+    def _constructed(self, obj: Obj, klass: Klass, name: str) -> Iterator[Flow]:
+        """Fields that a synthesised constructor fills: dataclasses, named tuples, pydantic models, attrs."""
+        if self._init_of(klass) is not None:
+            return
+        fields = [x for k in reversed(self.mro(klass)[0]) for x in k.decl.fields if x.type is not None]
+        names = [x.name for x in fields]
+        if name not in names:
+            return
+        field = fields[names.index(name)]
+        if obj.kind == "new" and isinstance(obj.node, f.Call) and obj.frame is not None:
+            binds = obj.binds if obj.binds is not None else self.binds(obj.node, obj.frame)
+            yield from self._constructor_field(field, names.index(name), binds, klass, obj.frame, obj.node)
+            return
+        sites = 0
+        for caller in self.names.callers(klass.name):
+            if caller.module.is_test and not klass.module.is_test:
+                continue
+            frame = self.frame(caller)
+            for site in caller.body.calls:
+                if site.last == klass.name and any(isinstance(t, ClassVal) and t.klass is klass for t, _ in self.targets(site.call, frame)):
+                    sites += 1
+                    yield from self._constructor_field(field, names.index(name), self.binds(site.call, frame), klass, frame, site.call)
+        if not sites and field.init is not None:
+            hop = Hop(klass.module.path, field.at, field.end, f"`{klass.name}.{field.name}` is left out: its default holds")
+            scope = klass.module.functions[klass.decl.parent if klass.decl.parent > 0 else 0]
+            for flow in self._field_default(field, scope):
+                yield flow.hop(hop)._replace(default=True)
+            yield Flow(Unknown("an object that no code here makes", unit_of_name(name)))
+
+    def _constructor_field(self, field: f.ClassField, position: int, binds: tuple[Bind, ...], klass: Klass, frame: Frame, site: f.Node) -> Iterator[Flow]:
+        at = 0
+        for bind in binds:
+            if bind.name == field.name or (bind.name is None and not bind.spread and at == position):
+                hop = Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, f"passed to {klass.name} as `{field.name}`")
+                for flow in self.value(bind.expr, bind.frame):
+                    yield flow.hop(hop)
+                return
+            if bind.spread == 2:
+                for flow in self.value(bind.expr, bind.frame):
+                    got = self.keyed(flow.thing, field.name)
+                    if got is None:
+                        yield Flow(Unknown("an argument that may come out of a spread"))
+                        return
+                    if got:
+                        yield from got
+                        return
+            at += bind.name is None
+        if field.init is not None:
+            scope = klass.module.functions[klass.decl.parent if klass.decl.parent > 0 else 0]
+            hop = Hop(frame.fn.module.path, site.at, site.end, f"this {klass.name} leaves `{field.name}` out: its default holds")
+            for flow in self._field_default(field, scope):
+                yield flow.hop(hop)._replace(omitted=(Omitted(frame.fn, site),))
+
+    def _field_default(self, field: f.ClassField, scope: Fun) -> Flows:
+        init = field.init
+        assert init is not None
+        if isinstance(init, f.Call):
+            for arg in init.args:
+                if arg.name == "default":
+                    return self.value(arg.value, self.frame(scope))
+                if arg.name in ("default_factory", "factory"):
+                    return unknown("a default made by a factory")
+            called = last_name(init.fn)
+            if called in ("Field", "field", "attrib", "ib") and init.args and init.args[0].name is None:
+                return self.value(init.args[0].value, self.frame(scope))
+        return self.value(init, self.frame(scope))
+
+    def _constructor_frame(self, obj: Obj, writer: Fun) -> Frame | None:
+        """The frame of `__init__` under the call that made the object, through `super().__init__` where a base writes the field."""
+        if writer.name != "__init__" or obj.kind != "new" or not isinstance(obj.type, Klass) or obj.frame is None:
+            return None
+        init = self._init_of(obj.type)
+        if init is None or not isinstance(obj.node, f.Node):
+            return None
+        args = obj.binds
+        if args is None:
+            args = self.binds(obj.node, obj.frame) if isinstance(obj.node, f.Call) else ()
+        frame = self.enter(FnVal(init, None, obj), obj.node, obj.frame, args)
+        for _ in range(6):
+            if frame.fn is writer:
+                return frame
+            further: Frame | None = None
+            for site in frame.fn.body.calls:
+                if site.last != "__init__":
+                    continue
+                for target, binds in self.targets(site.call, frame):
+                    if isinstance(target, FnVal) and target.fn.name == "__init__":
+                        if target.this is None and binds:  # Base.__init__(self, …)
+                            binds = binds[1:]
+                        further = self.enter(FnVal(target.fn, None, obj), site.call, frame, binds)
+                        break
+                if further is not None:
+                    break
+            if further is None:
+                return None
+            frame = further
+        return None
+
+
+class _Given(f.Node, tag=99):
+    """A stand-in for an argument whose value is known already: what a decorator is handed."""
+
+    flows: Any
+    fn: Any
+
+
+def _with_unit(flow: Flow, unit: str) -> Flow:
+    thing = flow.thing
+    if isinstance(thing, Num) and not thing.unit and not isinstance(thing.number, bool):
+        return flow._replace(thing=Num(thing.number, unit, thing.raw))
+    if isinstance(thing, Unknown) and not thing.unit:
+        return flow._replace(thing=Unknown(thing.why, unit))
+    return flow
+
+
+def _number_text(number: float | int | bool) -> str:
+    return str(int(number)) if float(number).is_integer() else str(number)
+
+
+def _same_site(a: Obj, b: Obj) -> bool:
+    """The same place made both, under other call strings."""
+    if a.frame is None or b.frame is None or not isinstance(a.node, f.Node) or not isinstance(b.node, f.Node):
+        return False
+    if a.node is not b.node:
+        return False
+    return a.frame.caller is None or b.frame.caller is None
+
+
+def _arithmetic(op: str, a: Thing, b: Thing) -> Thing | None:
+    if isinstance(a, Null | Absent) or isinstance(b, Null | Absent):
+        return None
+    if op == "+" and isinstance(a, Text) and isinstance(b, Text):
+        return Text(*a.pieces, *b.pieces)
+    if op == "+" and (isinstance(a, Text) or isinstance(b, Text)):
+        left = a.pieces if isinstance(a, Text) else (None,)
+        right = b.pieces if isinstance(b, Text) else (None,)
+        return Text(*left, *right)
+    if isinstance(a, Num) and isinstance(b, Num):
+        x, y = float(a.number), float(b.number)
+        try:
+            number = {"+": x + y, "-": x - y, "*": x * y, "/": x / y if y else None, "//": x // y if y else None, "%": x % y if y else None, "**": x**y if abs(y) < 64 and abs(x) < 1e6 else None}.get(
+                op
+            )
+        except (OverflowError, ZeroDivisionError, ValueError):
+            number = None
+        if op in ("<<", ">>") and x.is_integer() and y.is_integer() and 0 <= y < 62:
+            number = float(int(x) << int(y)) if op == "<<" else float(int(x) >> int(y))
+        if number is None or isinstance(number, complex):
+            return Unknown("arithmetic")
+        return _unit_after(op, a, b, number)
+    unit = ""
+    if op in ("*", "/"):
+        known, other = (a, b) if isinstance(a, Num) else (b, a)
+        if isinstance(known, Num) and known.unit == "dur" and op == "*":
+            return Unknown("a duration of unknown length", "dur")
+        if isinstance(known, Num) and isinstance(other, Unknown):
+            unit = _scaled(op, other.unit, float(known.number))
+    elif isinstance(a, Unknown) and isinstance(b, Num):
+        unit = a.unit
+    return Unknown("arithmetic on unknown values", unit)
+
+
+def _unit_after(op: str, a: Num, b: Num, number: float) -> Num:
+    if op == "*" and a.unit == "dur" and b.unit == "dur":
+        # Go: time.Duration(5) * time.Second, both counted in seconds here, the raw one in nanoseconds by type.
+        raw, other = (a, b) if a.raw else (b, a)
+        return Num(float(raw.number) * 1e9 * float(other.number), "dur")
+    if op in ("*", "/", "+", "-") and "dur" in (a.unit, b.unit):
+        if op == "/" and a.unit == b.unit:
+            return Num(number)
+        if op in ("+", "-") and a.unit != b.unit:
+            plain, typed = (a, b) if b.unit == "dur" else (b, a)
+            scaled = float(plain.number) * 1e-9
+            total = float(typed.number) + scaled if op == "+" else (float(a.number) * (1e-9 if a is plain else 1)) - (float(b.number) * (1e-9 if b is plain else 1))
+            return Num(total, "dur", typed.raw)
+        return Num(number, "dur", a.raw if a.unit == "dur" else b.raw)
+    if op in ("*", "/"):
+        unit, factor = (a.unit, float(b.number)) if a.unit else (b.unit, float(a.number))
+        return Num(number, _scaled(op, unit, factor))
+    return Num(number, a.unit or b.unit)
+
+
+def _scaled(op: str, unit: str, factor: float) -> str:
+    if not unit:
+        return ""
+    if op == "*":
+        return _SCALES.get((unit, factor), unit if factor < 60 else "")
+    for (small, f_), big in _SCALES.items():
+        if big == unit and f_ == factor:
+            return small
+    return unit if factor < 60 else ""
+
+
+def _store_target(d: Definition, base: str) -> f.Index | None:
+    node = d.node
+    if isinstance(node, f.Assign):
+        for target in node.targets:
+            for candidate in [target, *([p.value for p in target.items] if isinstance(target, f.Coll) else [])]:
+                if isinstance(candidate, f.Index) and candidate.at == d.at and dotted(candidate.base) == base:
+                    return candidate
+    return None
+
+
+def _merge(lists: list[list[Klass]]) -> list[Klass]:
+    """C3 linearisation; where none exists, depth first."""
+    out: list[Klass] = []
+    rest = [x for x in (list(x) for x in lists) if x]
+    while rest:
+        for candidate_list in rest:
+            head = candidate_list[0]
+            if not any(head in other[1:] for other in rest):
+                break
+        else:
+            head = rest[0][0]
+        out.append(head)
+        rest = [[k for k in x if k is not head] for x in rest]
+        rest = [x for x in rest if x]
+    return out
+
+
+def _tests(body: Body, name: str, here: int, since: int) -> list[tuple[f.Expr, bool]]:
+    """Tests that hold at `here` and speak of `name`, for a value that stands since `since`."""
+    out: list[tuple[f.Expr, bool]] = []
+    for arm in body.arm_at(here).chain():
+        node = arm.node
+        if node.at < since and not isinstance(node, f.Loop):
+            continue
+        if isinstance(node, f.If | f.Cond) and arm.kind in ("then", "else"):
+            out.extend(_parts(node.test, arm.kind == "then"))
+        elif isinstance(node, f.Bin) and arm.kind in ("and", "or"):
+            out.extend(_parts(node.left, arm.kind == "and"))
+    for stmt, arm in body.stmts:
+        if not isinstance(stmt, f.If) or stmt.at < since or stmt.end > here:
+            continue
+        around = body.arm_at(here)
+        if not _inside(arm, around):
+            continue
+        if leaves(stmt.then) or _assigns(body, name, stmt.then):
+            out.extend(_parts(stmt.test, False))
+        elif stmt.orelse and (leaves(stmt.orelse) or _assigns(body, name, stmt.orelse)):
+            out.extend(_parts(stmt.test, True))
+    return [(t, p) for t, p in out if _speaks(t, name)]
+
+
+def _inside(arm: Any, around: Any) -> bool:
+    while around is not None:
+        if around is arm:
+            return True
+        around = around.parent
+    return False
+
+
+def _assigns(body: Body, name: str, block: f.Block) -> bool:
+    if not block:
+        return False
+    at, end = block[0].at, block[-1].end
+    return any(at <= d.at < end and d.kind == "value" for d in body.definitions.get(name, ()))
+
+
+def _parts(test: f.Expr, polarity: bool) -> Iterator[tuple[f.Expr, bool]]:
+    if isinstance(test, f.Un) and test.op == "not":
+        yield from _parts(test.value, not polarity)
+    elif isinstance(test, f.Bin) and test.op == ("and" if polarity else "or"):
+        yield from _parts(test.left, polarity)
+        yield from _parts(test.right, polarity)
+    else:
+        yield test, polarity
+
+
+def _speaks(test: f.Expr, name: str) -> bool:
+    if dotted(test) == name:
+        return True
+    return isinstance(test, f.Bin) and (dotted(test.left) == name or dotted(test.right) == name)
+
+
+def _admits(thing: Thing, test: f.Expr, polarity: bool, name: str) -> bool:
+    """Whether a thing can be what `name` is where `test` came out as `polarity`."""
+    if dotted(test) == name:
+        return keeps(thing, polarity)
+    if not isinstance(test, f.Bin):
+        return True
+    left = dotted(test.left) == name
+    other = test.right if left else test.left
+    op = test.op
+    if isinstance(other, f.Ref) and other.name == "nil":
+        other = f.Lit(other.at, other.end, None)
+    if isinstance(other, f.Un) and other.op == "-" and isinstance(other.value, f.Lit) and isinstance(other.value.value, int | float):
+        other = f.Lit(other.at, other.end, -other.value.value)
+    if not isinstance(other, f.Lit):
+        return True
+    if other.value is None:
+        same = op in ("is", "==")
+        if op not in ("is", "is not", "==", "!="):
+            return True
+        null = isinstance(thing, Null | Absent)
+        if isinstance(thing, Unknown):
+            return True
+        return null == (same == polarity)
+    if isinstance(other.value, bool | str):
+        return True
+    number = 0.0 if isinstance(thing, Absent) else float(thing.number) if isinstance(thing, Num) else None
+    if isinstance(thing, Null):
+        return not (op in (">", ">=") and polarity)
+    if number is None:
+        return True
+    value = float(other.value)
+    if not left:
+        op = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
+    outcome = {"<": number < value, ">": number > value, "<=": number <= value, ">=": number >= value, "==": number == value, "!=": number != value}.get(op)
+    return outcome is None or outcome == polarity
+
+
+_PASS = {
+    "<builtin>.list": 0,
+    "<builtin>.tuple": 0,
+    "<builtin>.sorted": 0,
+    "<builtin>.reversed": 0,
+    "<builtin>.set": 0,
+    "copy.copy": 0,
+    "copy.deepcopy": 0,
+    "typing.cast": 1,
+    "asyncio.shield": 0,
+    "<builtin>.new": 0,
+    "contextlib.closing": 0,
+}
+_PASS_ELEMENTS = {"<builtin>.enumerate", "<builtin>.zip", "<builtin>.filter", "itertools.chain", "itertools.islice", "<builtin>.iter"}
+
+
+def first_things(flows: Iterable[Flow], kind: type[Thing]) -> list[Thing]:
+    """The things of one kind among flows."""
+    return [x.thing for x in flows if isinstance(x.thing, kind)]

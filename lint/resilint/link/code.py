@@ -1,0 +1,554 @@
+"""Handles on the declarations of a program: modules, classes, functions, and the order of events inside a body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from resilint import facts as f
+
+Path = tuple["Arm", ...]
+
+
+class Arm:
+    """A block of a body that may not run: a branch, a loop body, a handler. Arms of one `choice` exclude each other."""
+
+    __slots__ = ("always", "at", "choice", "children", "end", "kind", "node", "parent")
+
+    def __init__(self, at: int, end: int, node: f.Node, kind: str, parent: Arm | None, *, choice: int = 0, always: bool = False) -> None:
+        self.at = at
+        self.end = end
+        self.node = node
+        self.kind = kind
+        self.parent = parent
+        self.children: list[Arm] = []
+        self.choice = choice
+        self.always = always
+        """It runs whenever its statement does (with body, try body, finally)."""
+        if parent is not None:
+            parent.children.append(self)
+
+    def chain(self) -> list[Arm]:
+        """This arm and those around it, outermost first."""
+        arms: list[Arm] = []
+        arm: Arm | None = self
+        while arm is not None:
+            arms.append(arm)
+            arm = arm.parent
+        arms.reverse()
+        return arms
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """One place where a name (or a dotted path such as `o.timeout`) gets a value.
+
+    `kind`: `value` the expression itself, `item` its component `item`, `each` an element of it, `enter` what a `with` gives,
+    `aug` an augmented assignment, `declared` nothing but a type, `function`/`class`/`import`/`param`/`error` as they say.
+    """
+
+    name: str
+    kind: str
+    at: int
+    end: int
+    arm: Arm
+    expr: f.Expr | None = None
+    item: tuple[int, ...] = ()
+    type: f.Type | None = None
+    node: Any = None
+    index: int = -1
+
+
+@dataclass(eq=False)
+class CallSite:
+    """A call as it stands in a body."""
+
+    call: f.Call
+    fn: Fun
+    arm: Arm
+    stmt: f.Stmt
+    how: str = ""
+    """`go`, `defer`, or empty."""
+    awaited: bool = False
+    loop: f.Node | None = None
+    """The innermost loop or comprehension around it, within the function."""
+
+    @property
+    def last(self) -> str:
+        """The last segment of what it calls."""
+        return last_name(self.call.fn)
+
+
+def last_name(expr: f.Expr) -> str:
+    """The last segment of a name or attribute; empty for anything else."""
+    if isinstance(expr, f.Ref):
+        return expr.name.rpartition(".")[2]
+    if isinstance(expr, f.Field):
+        return expr.name
+    if isinstance(expr, f.Index):  # a generic instantiation that the reader could not tell from an index
+        return ""
+    return ""
+
+
+def dotted(expr: f.Expr | None) -> str:
+    """The expression as a dotted name, or empty."""
+    if isinstance(expr, f.Ref):
+        return expr.name
+    if isinstance(expr, f.Field):
+        base = dotted(expr.base)
+        return f"{base}.{expr.name}" if base else ""
+    if isinstance(expr, f.Un) and expr.op in ("&", "*"):
+        return dotted(expr.value)
+    return ""
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def children(node: Any) -> Iterator[Any]:
+    """Every struct directly inside a node, in the order written."""
+    kind = type(node)
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = tuple(n for n in kind.__struct_fields__ if n not in ("at", "end"))
+        _FIELDS[kind] = names
+    for name in names:
+        value = getattr(node, name)
+        if isinstance(value, msgspec.Struct):
+            yield value
+        elif isinstance(value, tuple):
+            for item in value:
+                if isinstance(item, msgspec.Struct):
+                    yield item
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """A node and everything inside it, in the order written; types as written are left out."""
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, f.Type):
+            continue
+        yield top
+        stack.extend(reversed(list(children(top))))
+
+
+def walk_block(block: f.Block) -> Iterator[Any]:
+    """Everything inside a block."""
+    for stmt in block:
+        yield from walk(stmt)
+
+
+def leaves(block: f.Block) -> bool:
+    """Whether a block always ends by leaving what follows it (return, raise, break, continue, exit)."""
+    for stmt in reversed(block):
+        if isinstance(stmt, f.Return | f.Raise):
+            return True
+        if isinstance(stmt, f.Jump):
+            return stmt.kind in ("break", "continue")
+        if isinstance(stmt, f.If):
+            return bool(stmt.orelse) and leaves(stmt.then) and leaves(stmt.orelse)
+        if isinstance(stmt, f.Do) and isinstance(stmt.value, f.Call):
+            name = dotted(stmt.value.fn)
+            return name in ("panic", "os.Exit", "sys.exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "exit", "abort")
+        if isinstance(stmt, f.With | f.Try):
+            return leaves(stmt.body)
+        return False
+    return False
+
+
+class Body:
+    """A function's body with its order made explicit: definitions by name, calls with the arms around them."""
+
+    def __init__(self, fn: Fun, block: f.Block) -> None:
+        self.fn = fn
+        self.block = block
+        self.root = Arm(fn.head.at, fn.head.end, fn.head, "root", None, always=True)  # type: ignore[arg-type]
+        self.definitions: dict[str, list[Definition]] = {}
+        self.calls: list[CallSite] = []
+        self.returns: list[tuple[f.Return, Arm]] = []
+        self.yields: list[f.Yield] = []
+        self.news: list[tuple[f.New, Arm, f.Stmt]] = []
+        self.stmts: list[tuple[f.Stmt, Arm]] = []
+        self.outer_names: set[str] = set()
+        self._choices = 0
+        self._loops: list[f.Node] = []
+        self._block(block, self.root)
+
+    # ------------------------------------------------------------ building
+
+    def _arm(self, block: f.Block, node: f.Node, kind: str, parent: Arm, choice: int = 0, always: bool = False) -> None:
+        if not block:
+            return
+        arm = Arm(block[0].at, block[-1].end, node, kind, parent, choice=choice, always=always)
+        self._block(block, arm)
+
+    def _block(self, block: f.Block, arm: Arm) -> None:
+        for stmt in block:
+            self._stmt(stmt, arm)
+
+    def _choice(self) -> int:
+        self._choices += 1
+        return self._choices
+
+    def _define(self, d: Definition) -> None:
+        self.definitions.setdefault(d.name, []).append(d)
+
+    def _target(self, target: f.Expr, kind: str, expr: f.Expr | None, arm: Arm, stmt: Any, item: tuple[int, ...] = (), type_: f.Type | None = None) -> None:
+        if isinstance(target, f.Coll):
+            for position, pair in enumerate(target.items):
+                deeper = (*item, -1 if pair.spread else position)
+                self._target(pair.value, kind, expr, arm, stmt, deeper, type_)
+            return
+        name = dotted(target)
+        if name and name != "_":
+            self._define(Definition(name, kind, target.at, stmt.end, arm, expr, item, type_, stmt))
+        elif not name:
+            if isinstance(target, f.Index):
+                base = dotted(target.base)
+                if base:
+                    self._define(Definition(base + "[]", "store", target.at, stmt.end, arm, expr, item, None, stmt))
+            self._expr(target, arm, stmt)
+
+    def _stmt(self, stmt: f.Stmt, arm: Arm) -> None:
+        self.stmts.append((stmt, arm))
+        match stmt:
+            case f.Assign():
+                if stmt.value is not None:
+                    self._expr(stmt.value, arm, stmt)
+                value = stmt.value
+                for target in stmt.targets:
+                    if stmt.op:
+                        self._target(target, "aug", value, arm, stmt)
+                    elif value is None:
+                        self._target(target, "declared", None, arm, stmt, (), stmt.type)
+                    elif isinstance(target, f.Coll) and isinstance(value, f.Coll) and len(target.items) == len(value.items) and not any(
+                        p.spread for p in (*target.items, *value.items)
+                    ):
+                        for left, right in zip(target.items, value.items, strict=True):
+                            self._target(left.value, "value", right.value, arm, stmt, (), stmt.type)
+                    else:
+                        self._target(target, "value", value, arm, stmt, (), stmt.type)
+            case f.Do():
+                self._expr(stmt.value, arm, stmt)
+            case f.Return():
+                self.returns.append((stmt, arm))
+                if stmt.value is not None:
+                    self._expr(stmt.value, arm, stmt)
+            case f.Raise():
+                for part in (stmt.value, stmt.cause):
+                    if part is not None:
+                        self._expr(part, arm, stmt)
+            case f.If():
+                self._expr(stmt.test, arm, stmt)
+                choice = self._choice()
+                self._arm(stmt.then, stmt, "then", arm, choice)
+                self._arm(stmt.orelse, stmt, "else", arm, choice)
+            case f.Switch():
+                if stmt.subject is not None:
+                    self._expr(stmt.subject, arm, stmt)
+                choice = self._choice()
+                for case in stmt.cases:
+                    for test in case.tests:
+                        self._expr(test, arm, stmt)
+                    self._arm(case.body, stmt, "case", arm, choice)
+            case f.Select():
+                choice = self._choice()
+                for comm in stmt.cases:
+                    inner = Arm(
+                        comm.op.at if comm.op is not None else (comm.body[0].at if comm.body else stmt.at),
+                        comm.body[-1].end if comm.body else (comm.op.end if comm.op is not None else stmt.end),
+                        stmt,
+                        "comm",
+                        arm,
+                        choice=choice,
+                    )
+                    if comm.op is not None:
+                        self._stmt(comm.op, inner)
+                    self._block(comm.body, inner)
+            case f.Loop():
+                if stmt.iter is not None:
+                    self._expr(stmt.iter, arm, stmt)
+                self._loops.append(stmt)
+                inner = Arm(stmt.at, stmt.end, stmt, "loop", arm)
+                if stmt.target is not None:
+                    self._target(stmt.target, "each", stmt.iter, inner, stmt)
+                if stmt.test is not None:
+                    self._expr(stmt.test, inner, stmt)
+                self._block(stmt.body, inner)
+                if stmt.step is not None:
+                    self._stmt(stmt.step, inner)
+                self._loops.pop()
+                self._arm(stmt.orelse, stmt, "orelse", arm)
+            case f.Try():
+                choice = self._choice()
+                self._arm(stmt.body, stmt, "try", arm, always=True)
+                for handler in stmt.handlers:
+                    for kind in handler.types:
+                        self._expr(kind, arm, stmt)
+                    inner = Arm(handler.at, handler.end, stmt, "handler", arm, choice=choice)
+                    if handler.name:
+                        self._define(Definition(handler.name, "error", handler.at, handler.at, inner, None, (), None, handler))
+                    self._block(handler.body, inner)
+                self._arm(stmt.orelse, stmt, "orelse", arm, always=True)
+                self._arm(stmt.final, stmt, "final", arm, always=True)
+            case f.With():
+                for item in stmt.items:
+                    self._expr(item.value, arm, stmt)
+                    if item.target is not None:
+                        self._target(item.target, "enter", item.value, arm, stmt)
+                self._arm(stmt.body, stmt, "with", arm, always=True)
+            case f.Defer():
+                self._expr(stmt.call, arm, stmt, how="defer")
+            case f.Go():
+                self._expr(stmt.call, arm, stmt, how="go")
+            case f.Send():
+                self._expr(stmt.channel, arm, stmt)
+                self._expr(stmt.value, arm, stmt)
+            case f.Def():
+                self._define(Definition(stmt.name, stmt.kind, stmt.at, stmt.end, arm, None, (), None, stmt, stmt.index))
+            case f.Scope():
+                self.outer_names.update(stmt.names)
+            case f.Delete():
+                for target in stmt.targets:
+                    self._expr(target, arm, stmt)
+            case f.Jump():
+                pass
+
+    def _expr(self, expr: Any, arm: Arm, stmt: f.Stmt, how: str = "", awaited: bool = False) -> None:
+        match expr:
+            case f.Ref() | f.Lit() | f.Fn() | f.Type():
+                return
+            case f.Call():
+                loop = self._loops[-1] if self._loops else None
+                self.calls.append(CallSite(expr, self.fn, arm, stmt, how, awaited, loop))
+                self._expr(expr.fn, arm, stmt)
+                for arg in expr.args:
+                    self._expr(arg.value, arm, stmt)
+            case f.Await():
+                self._expr(expr.value, arm, stmt, awaited=True)
+            case f.New():
+                self.news.append((expr, arm, stmt))
+                for pair in expr.fields:
+                    self._expr(pair.value, arm, stmt)
+            case f.Comp():
+                for gen in expr.gens[:1]:
+                    self._expr(gen.iter, arm, stmt)
+                self._loops.append(expr)
+                inner = Arm(expr.at, expr.end, expr, "comp", arm)
+                for position, gen in enumerate(expr.gens):
+                    self._target(gen.target, "each", gen.iter, inner, expr)
+                    if position:
+                        self._expr(gen.iter, inner, stmt)
+                    for cond in gen.conds:
+                        self._expr(cond, inner, stmt)
+                if expr.key is not None:
+                    self._expr(expr.key, inner, stmt)
+                self._expr(expr.elt, inner, stmt)
+                self._loops.pop()
+            case f.Cond():
+                self._expr(expr.test, arm, stmt)
+                choice = self._choice()
+                for part, kind in ((expr.then, "then"), (expr.orelse, "else")):
+                    inner = Arm(part.at, part.end, expr, kind, arm, choice=choice)
+                    self._expr(part, inner, stmt)
+            case f.Bin(op="and" | "or"):
+                self._expr(expr.left, arm, stmt)
+                inner = Arm(expr.right.at, expr.right.end, expr, expr.op, arm)
+                self._expr(expr.right, inner, stmt)
+            case f.Let():
+                self._expr(expr.value, arm, stmt)
+                self._target(expr.target, "value", expr.value, arm, stmt)
+            case f.Yield():
+                self.yields.append(expr)
+                if expr.value is not None:
+                    self._expr(expr.value, arm, stmt)
+            case _:
+                for child in children(expr):
+                    self._expr(child, arm, stmt)
+
+    # ------------------------------------------------------------ asking
+
+    def arm_at(self, offset: int) -> Arm:
+        """The innermost arm around a byte."""
+        arm = self.root
+        while True:
+            for child in arm.children:
+                if child.at <= offset < child.end:
+                    arm = child
+                    break
+            else:
+                return arm
+
+    def reaching(self, name: str, offset: int) -> tuple[list[Definition], bool]:
+        """Definitions of `name` whose value may still stand at `offset`, latest first, and whether a path to it has none."""
+        defs = self.definitions.get(name)
+        if not defs:
+            return [], True
+        arms = self.arm_at(offset).chain()
+        around = set(map(id, arms))
+        loops = [arm for arm in arms if arm.kind in ("loop", "comp")]
+        reached: list[Definition] = []
+        open_path = True
+        before = [d for d in defs if d.end <= offset or (d.kind in ("each", "error", "param", "import", "function", "class") and d.at <= offset) or d.at < offset <= d.end and d.kind == "enter"]
+        for d in sorted(before, key=lambda d: d.at, reverse=True):
+            chain = d.arm.chain()
+            if _excluded(chain, arms):
+                continue
+            reached.append(d)
+            if all(id(arm) in around or arm.always for arm in chain) and not _handler_after_try(chain, arms):
+                if d.kind != "aug":
+                    open_path = False
+                    break
+        if loops and len(before) < len(defs):
+            outer = loops[0]
+            for d in defs:
+                if d not in before and d.at < outer.end and d.at >= outer.at and d.end > offset:
+                    reached.append(d)
+        return reached, open_path
+
+
+def _excluded(one: list[Arm], other: list[Arm]) -> bool:
+    """Whether two chains of arms stand in different ways of the same choice, outside any loop that they share."""
+    for a in one:
+        if a.choice:
+            for b in other:
+                if b.choice == a.choice and b is not a:
+                    return not any(arm.kind == "loop" and arm in other for arm in one)
+    return False
+
+
+def _handler_after_try(chain: list[Arm], arms: list[Arm]) -> bool:
+    """A definition inside a try body does not surely reach a handler of the same try."""
+    return any(a.kind == "try" and any(b.kind in ("handler", "final") and b.node is a.node for b in arms) for a in chain)
+
+
+class Fun:
+    """A function of the program; its body is decoded when first asked for."""
+
+    __slots__ = ("__dict__", "head", "index", "module")
+
+    def __init__(self, module: Module, index: int, head: f.Function) -> None:
+        self.module = module
+        self.index = index
+        self.head = head
+
+    def __repr__(self) -> str:
+        return f"<{self.module.path}:{self.head.qual}>"
+
+    @property
+    def name(self) -> str:
+        """Its bare name."""
+        return self.head.name
+
+    @cached_property
+    def block(self) -> f.Block:
+        """The statements of its body."""
+        return f.decode_block(self.module.facts.bodies[self.index])
+
+    @cached_property
+    def body(self) -> Body:
+        """Its body, ordered."""
+        return Body(self, self.block)
+
+    @property
+    def parent(self) -> Fun | None:
+        """The function it is nested in; none for those at module level."""
+        return self.module.functions[self.head.parent] if self.head.parent > 0 else None
+
+    @cached_property
+    def params(self) -> dict[str, f.Param]:
+        """Parameters by name."""
+        return {p.name: p for p in self.head.params}
+
+    @property
+    def is_method(self) -> bool:
+        """Whether its first parameter is a receiver."""
+        return bool(self.head.params) and self.head.params[0].kind == "self"
+
+    @property
+    def positional(self) -> list[f.Param]:
+        """Parameters that an argument without name can bind, without the receiver."""
+        return [p for p in self.head.params if p.kind in ("pos", "posonly")]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Path and index: an order that is the same in every run."""
+        return (self.module.path, self.index)
+
+
+class Klass:
+    """A class, struct, interface or named type of the program."""
+
+    __slots__ = ("__dict__", "decl", "index", "methods", "module")
+
+    def __init__(self, module: Module, index: int, decl: f.Class) -> None:
+        self.module = module
+        self.index = index
+        self.decl = decl
+        self.methods: dict[str, Fun] = {}
+
+    def __repr__(self) -> str:
+        return f"<{self.module.path}:{self.decl.qual}>"
+
+    @property
+    def name(self) -> str:
+        """Its bare name."""
+        return self.decl.name
+
+    @cached_property
+    def fields(self) -> dict[str, f.ClassField]:
+        """Declared fields by name."""
+        return {x.name: x for x in self.decl.fields}
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Path and index."""
+        return (self.module.path, self.index)
+
+
+@dataclass(eq=False)
+class Module:
+    """One file of code."""
+
+    path: str
+    facts: f.FileFacts
+    functions: list[Fun] = field(default_factory=list)
+    classes: list[Klass] = field(default_factory=list)
+    is_test: bool = False
+
+    def __repr__(self) -> str:
+        return f"<{self.path}>"
+
+    @property
+    def language(self) -> str:
+        """`python`, `go` …"""
+        return self.facts.kind
+
+    @cached_property
+    def imports(self) -> dict[str, list[f.Import]]:
+        """Imports by the name they bind."""
+        out: dict[str, list[f.Import]] = {}
+        for imp in self.facts.imports:
+            out.setdefault(imp.alias if imp.name != "*" else "*", []).append(imp)
+        return out
+
+    @cached_property
+    def folder(self) -> str:
+        """Directory of the file, empty at the root."""
+        return self.path.rpartition("/")[0]
+
+
+def module_of(path: str, facts: f.FileFacts, is_test: bool) -> Module:
+    """The handle of a file of code, with its functions and classes."""
+    module = Module(path, facts, is_test=is_test)
+    module.functions = [Fun(module, i, head) for i, head in enumerate(facts.functions)]
+    module.classes = [Klass(module, i, decl) for i, decl in enumerate(facts.classes)]
+    for fun in module.functions:
+        if fun.head.owner >= 0:
+            module.classes[fun.head.owner].methods[fun.head.name] = fun
+    return module

@@ -1,0 +1,164 @@
+"""Entry points: functions that something outside the program calls, and which of their parameters come from a caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.values import FnVal, Obj
+from resilint.knowledge.schema import EntryRow
+from resilint.link.code import Fun, Klass, dotted
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+
+class Entry(NamedTuple):
+    """An entry point: of which kind, why, and which parameters (by name) bring in what a caller sent."""
+
+    fn: Fun
+    kind: str
+    because: str
+    inputs: tuple[str, ...]
+
+
+def entries_of(program: Program) -> dict[Fun, Entry]:
+    """All entry points of a program. The first reason found counts, in this order: decorator, base class, signature,
+    registration, assigned callback."""
+    out: dict[Fun, Entry] = {}
+    for found in (_decorated, _of_bases, _signed, _registered, _assigned):
+        for fn, row, because in found(program):
+            out.setdefault(fn, Entry(fn, row.kind, because, _inputs(fn, row)))
+    return out
+
+
+def _inputs(fn: Fun, row: EntryRow) -> tuple[str, ...]:
+    names = [p.name for p in fn.head.params if p.kind != "self"]
+    if row.inputs:
+        return tuple(names[i] for i in row.inputs if i < len(names))
+    return tuple(names)
+
+
+def _lasts(program: Program, language: str, what: str) -> frozenset[str]:
+    rows = program.knowledge.of(language).entries
+    return frozenset((getattr(r, what) or "").rpartition(".")[2] for r in rows if getattr(r, what))
+
+
+def _decorated(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+    resolver = program.resolver
+    wanted = _lasts(program, "python", "decorator")
+    for fn in program.functions("python"):
+        for decorator in fn.head.decorators:
+            expr = decorator.fn if isinstance(decorator, f.Call) else decorator
+            if dotted(expr).rpartition(".")[2] not in wanted:
+                continue
+            scope = fn.module.functions[fn.head.parent if fn.head.parent > 0 else 0]
+            for flow in resolver.ask(expr, resolver.frame(scope)):
+                name = resolver.canonical(flow.thing)
+                for row in resolver.table(fn.module).decorator(name) if name else ():
+                    yield fn, row, f"decorated with {name}"
+
+
+def _of_bases(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+    resolver = program.resolver
+    for klass in program.names.all_classes():
+        if not klass.decl.bases and not any(x.embedded for x in klass.decl.fields):
+            continue
+        table = resolver.table(klass.module)
+        for base in _external_bases(program, klass):
+            for row in table.entry_base(base):
+                for name, fn in klass.methods.items():
+                    if any(fnmatchcase(name, pattern) for pattern in row.methods) and not (name.startswith("_") and "*" in row.methods) and (
+                        klass.module.language != "go" or _takes_context(program, fn)
+                    ):
+                        yield fn, row, f"a method of {klass.name}, a {base}"
+
+
+def _external_bases(program: Program, klass: Klass) -> list[str]:
+    resolver = program.resolver
+    _, external = resolver.mro(klass)
+    out = []
+    for name in external:
+        head, _, last = name.rpartition(".")
+        shaped = resolver.table(klass.module).shape(head, last) if head else None
+        out.append(shaped or name)
+    return out
+
+
+def _takes_context(program: Program, fn: Fun) -> bool:
+    return any(p.type is not None and program.resolver.resolve_type(p.type, fn) == "context.Context" for p in fn.positional[:1])
+
+
+def _signed(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+    resolver = program.resolver
+    rows = [r for r in program.knowledge.of("go").entries if r.signature]
+    lengths = {len(r.signature) for r in rows}
+    lasts = {s.rpartition(".")[2] for r in rows for s in r.signature}
+    for fn in program.functions("go"):
+        params = fn.positional
+        if len(params) not in lengths or not any(p.type is not None and p.type.name.rpartition(".")[2] in lasts for p in params):
+            continue
+        kinds = tuple(_type_text(program, p, fn) for p in params)
+        for row in resolver.table(fn.module).signature(kinds) or _pointerless(rows, kinds):
+            yield fn, row, "its parameters are those of a handler"
+
+
+def _pointerless(rows: list[EntryRow], kinds: tuple[str, ...]) -> tuple[EntryRow, ...]:
+    return tuple(r for r in rows if tuple(s.lstrip("*") for s in r.signature) == kinds)
+
+
+def _type_text(program: Program, param: f.Param, fn: Fun) -> str:
+    resolved = program.resolver.resolve_type(param.type, fn) if param.type is not None else None
+    return resolved if isinstance(resolved, str) else ""
+
+
+def _registered(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+    resolver = program.resolver
+    for language in ("python", "go"):
+        wanted = _lasts(program, language, "call")
+        for site in program.sites(wanted.__contains__, language):
+            for target in program.targets(site):
+                for row in resolver.table(site.fn.module).registration(target.name) if target.name else ():
+                    for bind in target.binds:
+                        hit = bind.name == row.arg if bind.name is not None else False
+                        if bind.name is None and row.pos is not None:
+                            position = row.pos if row.pos >= 0 else len(target.binds) + row.pos
+                            hit = target.binds.index(bind) == position
+                        if hit:
+                            for flow in resolver.ask(bind.expr, bind.frame):
+                                for thing in _functions_in(program, flow.thing, bind):
+                                    yield thing, row, f"registered with {target.name}"
+
+
+def _functions_in(program: Program, thing: object, bind: object) -> Iterator[Fun]:
+    if isinstance(thing, FnVal):
+        yield thing.fn
+    elif isinstance(thing, Obj) and isinstance(thing.node, f.Call) and thing.frame is not None:
+        # A handler wrapped by a library's adapter: http.HandlerFunc(f), http.TimeoutHandler(h, …).
+        for arg in thing.node.args[:1]:
+            for inner in program.resolver.ask(arg.value, thing.frame):
+                if isinstance(inner.thing, FnVal):
+                    yield inner.thing.fn
+
+
+def _assigned(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+    resolver = program.resolver
+    wanted = _lasts(program, "python", "attribute")
+    for name in sorted(wanted):
+        for writer in program.names.writers(name):
+            if writer.module.language != "python":
+                continue
+            frame = resolver.frame(writer)
+            for key, defs in writer.body.definitions.items():
+                base, _, last = key.rpartition(".")
+                if last != name or not base:
+                    continue
+                for d in defs:
+                    kinds = {resolver.external_type(x.thing) for x in resolver.name(base, f.Ref(d.at, d.at, base), frame) if isinstance(x.thing, Obj)}
+                    for kind in sorted(kinds):
+                        for row in resolver.table(writer.module).attribute(f"{kind}.{name}"):
+                            for flow in resolver.defined(d, frame):
+                                if isinstance(flow.thing, FnVal):
+                                    yield flow.thing.fn, row, f"assigned to {kind}.{name}"

@@ -1,0 +1,223 @@
+"""Names across files: which module an import means, which classes a class stands on, who may call a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+
+from resilint import facts as f
+from resilint.link.code import Fun, Klass, Module, dotted, module_of
+
+CODE = ("python", "go", "java")
+
+
+class Package:
+    """A Go package: the files of one directory that share a package clause; tests apart."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self.path = path
+        """Import path, or the directory where no go.mod says otherwise."""
+        self.name = name
+        self.modules: list[Module] = []
+
+    def __repr__(self) -> str:
+        return f"<package {self.path}>"
+
+    @cached_property
+    def functions(self) -> dict[str, Fun]:
+        """Package-level functions by name."""
+        return {fun.name: fun for m in self.modules for fun in m.functions if fun.head.kind == "free" and fun.head.parent <= 0}
+
+    @cached_property
+    def classes(self) -> dict[str, Klass]:
+        """Package-level types by name."""
+        return {k.name: k for m in self.modules for k in m.classes if k.decl.parent <= 0}
+
+
+class Names:
+    """The index of a program's declarations. Frozen after construction, except through `replace`."""
+
+    def __init__(self, files: Mapping[str, f.FileFacts], source: Callable[[str], bytes], is_test: Callable[[str], bool]) -> None:
+        self._source = source
+        self._is_test = is_test
+        self.modules: dict[str, Module] = {}
+        self._gomods: dict[str, str] = {}
+        for path in sorted(files):
+            if path.rpartition("/")[2] == "go.mod":
+                found = re.search(rb"^\s*module\s+\"?([^\s\"]+)", source(path), re.M)
+                if found:
+                    self._gomods[path.rpartition("/")[0]] = found[1].decode("utf-8", "replace")
+        for path in sorted(files):
+            if files[path].kind in CODE:
+                self.modules[path] = module_of(path, files[path], is_test(path))
+        self._index()
+
+    def replace(self, path: str, facts: f.FileFacts | None) -> None:
+        """Put one changed file (or none: it was deleted) in the place of its old facts; other files keep their handles."""
+        old = self.modules.pop(path, None)
+        if facts is not None and facts.kind in CODE:
+            self.modules[path] = module_of(path, facts, self._is_test(path))
+            self.modules = dict(sorted(self.modules.items()))
+        if old is not None or path in self.modules:
+            self._index()
+
+    # ------------------------------------------------------------ building
+
+    def _index(self) -> None:
+        self.packages: dict[str, Package] = {}
+        self._package_of: dict[str, Package] = {}
+        self._folders: set[str] = {""}
+        self._tops: dict[str, list[str]] = {}
+        self.callers_of: dict[str, list[Fun]] = {}
+        self.values_of: dict[str, list[Fun]] = {}
+        self.writers_of: dict[str, list[Fun]] = {}
+        self._subclasses: dict[tuple[str, int], list[Klass]] | None = None
+        self._methods_named: dict[str, list[Fun]] = {}
+        self._bases: dict[tuple[str, int], tuple[list[Klass], list[str]]] = {}
+        self._mro: dict[tuple[str, int], tuple[list[Klass], list[str]]] = {}
+        callers, values, writers = self.callers_of, self.values_of, self.writers_of
+        for path, module in self.modules.items():
+            folder = module.folder
+            while folder not in self._folders:
+                self._folders.add(folder)
+                folder = folder.rpartition("/")[0]
+            if module.language == "go":
+                self._add_go(module)
+            elif path.endswith(".py"):
+                first = path.rpartition("/")[2][:-3]
+                if first == "__init__":
+                    top = module.folder
+                    self._tops.setdefault(top.rpartition("/")[2], []).append(top.rpartition("/")[0])
+            for fun in module.functions:
+                head = fun.head
+                for name in {c.rpartition(".")[2] for c in head.calls}:
+                    callers.setdefault(name, []).append(fun)
+                for name in {v.rpartition(".")[2] for v in head.values}:
+                    values.setdefault(name, []).append(fun)
+                for name in head.writes:
+                    writers.setdefault(name, []).append(fun)
+                if head.kind == "method":
+                    self._methods_named.setdefault(head.name, []).append(fun)
+        for package in self.packages.values():
+            for module in package.modules:
+                for fun in module.functions:
+                    if fun.head.receiver and fun.head.receiver in package.classes:
+                        package.classes[fun.head.receiver].methods.setdefault(fun.head.name, fun)
+
+    def _add_go(self, module: Module) -> None:
+        path = self.go_path(module.folder)
+        if module.path.endswith("_test.go"):
+            path += " [test]" if not module.facts.package.endswith("_test") else " [xtest]"
+        package = self.packages.get(path)
+        if package is None:
+            package = self.packages[path] = Package(path, module.facts.package)
+        package.modules.append(module)
+        self._package_of[module.path] = package
+
+    def go_path(self, folder: str) -> str:
+        """Import path of a directory: the nearest go.mod above decides, else the directory itself."""
+        at = folder
+        while True:
+            if at in self._gomods:
+                rest = folder[len(at) :].strip("/")
+                return self._gomods[at] + ("/" + rest if rest else "")
+            if not at:
+                return folder or "."
+            at = at.rpartition("/")[0]
+
+    # ------------------------------------------------------------ modules
+
+    def package_of(self, module: Module) -> Package:
+        """The Go package of a file."""
+        return self._package_of[module.path]
+
+    def go_package(self, path: str) -> Package | None:
+        """The package with that import path, if it lies in the program."""
+        return self.packages.get(path)
+
+    def python_module(self, importer: Module, name: str, level: int = 0) -> Module | str | None:
+        """What `import name` means in that file: a module, a directory of modules (as text), or nothing in this program."""
+        if level:
+            folder = importer.folder
+            for _ in range(level - 1):
+                folder = folder.rpartition("/")[0]
+            return self._at(folder, name)
+        first = name.split(".")[0]
+        folder = importer.folder
+        if not self._is_package(folder) and (found := self._at(folder, name)) is not None and found is not importer:
+            return found
+        while folder:
+            folder = folder.rpartition("/")[0]
+            if not self._is_package(folder) and (found := self._at(folder, name)) is not None and found is not importer:
+                return found
+        for extra in ("src", "lib", "python"):
+            if (found := self._at(extra, name)) is not None:
+                return found
+        best: Module | str | None = None
+        shared = -1
+        for root in self._tops.get(first, ()):
+            if self._is_package(root):
+                continue
+            found = self._at(root, name)
+            if found is not None:
+                common = _common(importer.folder, root)
+                if common > shared:
+                    best, shared = found, common
+        return best
+
+    def _is_package(self, folder: str) -> bool:
+        return f"{folder}/__init__.py".lstrip("/") in self.modules
+
+    def _at(self, root: str, name: str) -> Module | str | None:
+        path = "/".join(x for x in (root, *name.split(".")) if x)
+        if not name:
+            init = self.modules.get(f"{root}/__init__.py".lstrip("/"))
+            return init or (root if root in self._folders else None)
+        module = self.modules.get(path + ".py") or self.modules.get(path + "/__init__.py")
+        if module is not None:
+            return module
+        return path if path in self._folders and path else None
+
+    def submodule(self, folder: str, name: str) -> Module | str | None:
+        """The module or directory `name` inside a directory."""
+        return self._at(folder, name)
+
+    # ------------------------------------------------------------ classes
+
+    def callers(self, name: str) -> list[Fun]:
+        """Functions whose body calls something whose last segment is `name`."""
+        return self.callers_of.get(name, [])
+
+    def writers(self, name: str) -> list[Fun]:
+        """Functions that assign an attribute of that name."""
+        return self.writers_of.get(name, [])
+
+    def methods_named(self, name: str) -> list[Fun]:
+        """Every method of that name."""
+        return self._methods_named.get(name, [])
+
+    def methods_of(self, klass: Klass) -> dict[str, Fun]:
+        """Methods declared for a class, in whichever file of its package."""
+        return klass.methods
+
+    def all_classes(self) -> Iterable[Klass]:
+        """Every class, in order of path."""
+        for module in self.modules.values():
+            yield from module.classes
+
+
+def _common(a: str, b: str) -> int:
+    count = 0
+    for x, y in zip(a.split("/"), b.split("/"), strict=False):
+        if x != y:
+            break
+        count += 1
+    return count
+
+
+def type_name(expr: f.Expr) -> str:
+    """The name of a base class expression without type arguments: `Generic[T]` is `Generic`."""
+    if isinstance(expr, f.Index):
+        return dotted(expr.base)
+    return dotted(expr)

@@ -1,0 +1,198 @@
+"""All files of a program, linked: what rules ask their questions of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.resolve import Resolver
+from resilint.flow.values import Bind, Bound, ClassVal, Ext, Flow, FnVal, Frame, Hop, Obj, Thing
+from resilint.knowledge.schema import CallEntry
+from resilint.link.code import CallSite, Fun, Module
+from resilint.link.entries import Entry, entries_of
+from resilint.link.names import Names
+from resilint.model import Confidence, Span, Step, Value
+from resilint.text import Lines
+
+if TYPE_CHECKING:
+    from resilint.flow.waits import Wait
+    from resilint.settings import Settings
+
+
+class Target(NamedTuple):
+    """One thing a call may call."""
+
+    name: str
+    """Canonical name where it lies outside the program, else empty."""
+    entry: CallEntry | None
+    holder: Obj | None
+    """The object whose method it is."""
+    binds: tuple[Bind, ...]
+    flow: Flow
+
+
+class Program:
+    """Every file of a repository, linked. Rules query it and never change it; answers are computed when first asked for."""
+
+    def __init__(self, files: Mapping[str, f.FileFacts], source: Callable[[str], bytes], settings: Settings) -> None:
+        from resilint.knowledge import load
+
+        self.files = files
+        self.source = source
+        self.settings = settings
+        self.knowledge = load(settings.knowledge, settings.folder)
+        self.names = Names(files, source, settings.is_test)
+        self.resolver = Resolver(self.names, self.knowledge)
+        self._lines: dict[str, Lines] = {}
+        self._targets: dict[tuple[int, Frame], tuple[Target, ...]] = {}
+
+    def replace(self, path: str, facts: f.FileFacts | None) -> None:
+        """Link one changed file (`None`: it was deleted) without reading or indexing the others again.
+
+        Every answer computed before is dropped: what other files' answers rested on the changed one is not recorded.
+        """
+        files = dict(self.files)
+        if facts is None:
+            files.pop(path, None)
+        else:
+            files[path] = facts
+        self.files = files
+        self.names.replace(path, facts)
+        self.resolver = Resolver(self.names, self.knowledge)
+        self._lines.pop(path, None)
+        self._targets.clear()
+        for name in [n for n, v in vars(type(self)).items() if isinstance(v, cached_property)]:
+            self.__dict__.pop(name, None)
+
+    # ------------------------------------------------------------ places
+
+    def lines(self, path: str) -> Lines:
+        """The lines of a file."""
+        lines = self._lines.get(path)
+        if lines is None:
+            lines = self._lines[path] = Lines(self.source(path))
+        return lines
+
+    def span(self, path: str, at: int, end: int) -> Span:
+        """A range of bytes as lines and columns."""
+        return self.lines(path).span(path, at, end)
+
+    def span_of(self, where: Fun | Module, node: Any) -> Span:
+        """The range of a node in the file of a function or module."""
+        module = where.module if isinstance(where, Fun) else where
+        return self.span(module.path, node.at, node.end)
+
+    def text_of(self, where: Fun | Module, node: Any, limit: int = 60) -> str:
+        """The source of a node on one line, shortened."""
+        module = where.module if isinstance(where, Fun) else where
+        text = " ".join(self.source(module.path)[node.at : node.end].decode("utf-8", "replace").split())
+        return text if len(text) <= limit else text[: limit - 1] + "…"
+
+    def step(self, where: Fun | Module, node: Any, text: str) -> Step:
+        """A step of a trace."""
+        return Step(self.span_of(where, node), text)
+
+    def trace(self, hops: Iterable[Hop]) -> tuple[Step, ...]:
+        """The way of a value as steps."""
+        steps: list[Step] = []
+        for hop in hops:
+            step = Step(self.span(hop.path, hop.at, hop.end), hop.text)
+            if not steps or steps[-1].span != step.span or steps[-1].text != step.text:
+                steps.append(step)
+        return tuple(steps)
+
+    def value(self, number: float | None, confidence: Confidence, *steps: Step, hops: Iterable[Hop] = ()) -> Value:
+        """A value with its trace: the hops first, then the steps."""
+        return Value(number, confidence, (*self.trace(hops), *steps))
+
+    # ------------------------------------------------------------ code
+
+    def functions(self, *languages: str) -> Iterator[Fun]:
+        """Every function in order of path and position; module bodies too."""
+        for module in self.names.modules.values():
+            if not languages or module.language in languages:
+                yield from module.functions
+
+    def is_test(self, fn: Fun) -> bool:
+        """Whether it lies in test code, an example or a one-off script."""
+        return fn.module.is_test
+
+    def sites(self, wanted: Callable[[str], bool], *languages: str) -> Iterator[CallSite]:
+        """Calls whose last segment is wanted, found by the headers: bodies without one are not decoded."""
+        for fn in self.functions(*languages):
+            if any(wanted(c.rpartition(".")[2].rstrip("{")) for c in fn.head.calls):
+                for site in fn.body.calls:
+                    if wanted(site.last):
+                        yield site
+
+    def targets(self, site: CallSite, frame: Frame | None = None) -> tuple[Target, ...]:
+        """What a call may call: functions of the program and, by canonical name, what lies outside."""
+        frame = frame or self.resolver.frame(site.fn)
+        key = (id(site.call), frame)
+        found = self._targets.get(key)
+        if found is None:
+            found = self._targets[key] = tuple(self._target(site.call, frame))
+        return found
+
+    def _target(self, call: f.Call, frame: Frame) -> Iterator[Target]:
+        resolver = self.resolver
+        table = resolver.table(frame.fn.module)
+        for flow in resolver.callee(call, frame):
+            for thing, binds in resolver._unwrap(flow.thing, resolver.binds(call, frame), frame):
+                name = resolver.canonical(thing)
+                entry = table.call(name) if name else None
+                holder = thing.obj if isinstance(thing, Bound) else None
+                yield Target(name, entry, holder, binds, flow._replace(thing=thing))
+
+    def callees(self, site: CallSite, frame: Frame | None = None) -> list[Fun]:
+        """The functions of the program that a call may enter (a constructor: its `__init__`)."""
+        out = []
+        for target in self.targets(site, frame):
+            thing: Thing = target.flow.thing
+            if isinstance(thing, FnVal):
+                out.append(thing.fn)
+            elif isinstance(thing, ClassVal):
+                init = self.resolver._init_of(thing.klass)
+                if init is not None:
+                    out.append(init)
+        return out
+
+    def canonical(self, expr: f.Expr, fn: Fun) -> tuple[str, ...]:
+        """The external names an expression may stand for: `errors.Is(err, context.Canceled)` → `context.Canceled`."""
+        return tuple(x.thing.name for x in self.resolver.ask(expr, self.resolver.frame(fn)) if isinstance(x.thing, Ext))
+
+    @cached_property
+    def entries(self) -> dict[Fun, Entry]:
+        """Functions that code outside the program calls: handlers, workers, jobs, callbacks."""
+        return entries_of(self)
+
+    # ------------------------------------------------------------ questions of rules
+
+    @cached_property
+    def all_waits(self) -> tuple[Wait, ...]:
+        """Every place where code stands still for something outside, with its bounds."""
+        from resilint.flow.waits import waits_of
+
+        return tuple(waits_of(self))
+
+    def waits(self, *kinds: str) -> Iterator[Wait]:
+        """Waits of the given kinds (`network`, `query`, `wait` …)."""
+        return (wait for wait in self.all_waits if wait.kind in kinds)
+
+    def statistics(self) -> dict[str, int]:
+        """How many waits are bounded, endless and unknown."""
+        counts = {"bounded": 0, "endless": 0, "unknown": 0}
+        for wait in self.all_waits:
+            if wait.kind in ("network", "query", "connect"):
+                word = "unknown" if wait.bound is None else "endless" if wait.bound == inf else "bounded"
+                counts[word] += 1
+        return counts
+
+    def call_graph(self) -> tuple[list[str], list[tuple[str, str]]]:
+        """Names of functions and the calls between them."""
+        from resilint.link.callgraph import call_graph
+
+        return call_graph(self)
