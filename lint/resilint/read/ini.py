@@ -6,7 +6,7 @@ import re
 
 from resilint.facts import FileFacts, ReadError, Setting
 from resilint.read.comments import line_comments, suppressions
-from resilint.read.settings import MAX_ERRORS, bom_length, decoded, numbered, unreadable, untyped_kind
+from resilint.read.settings import MAX_ERRORS, bom_length, decoded, numbered, unreadable, untyped_kind, without_collections
 
 _LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _UNIT = re.compile(rb"^\[(?:Unit|Service|Install|Socket|Timer|Mount|Automount|Path|Slice|Scope|Swap|Container|Pod)\]", re.MULTILINE)
@@ -20,7 +20,8 @@ def read(data: bytes) -> FileFacts:
     if problem is not None:
         return FileFacts("ini", errors=(problem,))
     reader = _Reader(data)
-    reader.run()
+    with without_collections():
+        reader.run()
     return FileFacts(
         "ini",
         settings=tuple(reader.out),

@@ -17,6 +17,7 @@ from resilint.read.settings import (
     last_wins,
     unreadable,
     well_formed,
+    without_collections,
 )
 
 _BLANK = re.compile(rb"(?:[ \t\r\n]++|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+")
@@ -24,6 +25,7 @@ _STRING = re.compile(rb'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"')
 _WORD = re.compile(rb"[-+.\w]++")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?\Z")
 _SCALARS = re.compile(rb'(?:[ \t\r\n]*+(?:"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"|[-+.\w]++)[ \t\r\n]*+,)*+')
+_BRACKET = re.compile(rb'(?:[^"\[\]{}/]++|"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"|//[^\n]*+|/)*+(?:[\[\]{}]|"|\Z)')
 _WORDS: dict[bytes, tuple[Kind, str]] = {
     b"true": ("bool", "true"),
     b"false": ("bool", "false"),
@@ -43,7 +45,8 @@ def read(data: bytes) -> FileFacts:
     settings: list[Setting] = []
     errors = []
     try:
-        _values(data, settings)
+        with without_collections():
+            _values(data, settings)
     except Broken as broken:
         errors.append(broken.error())
     return FileFacts(
@@ -101,49 +104,60 @@ def _closed(opened: Setting, end: int) -> Setting:
     return Setting(opened.path, "", opened.kind, opened.at, end, opened.key_at, opened.key_end)
 
 
+def _passed(data: bytes, at: int) -> int:
+    """Where the container ends that opens at `at`, looking at nothing but brackets and strings."""
+    depth = 0
+    for match in _BRACKET.finditer(data, at):
+        token = match[0][-1:]
+        if token in (b"[", b"{"):
+            depth += 1
+        elif token in (b"]", b"}"):
+            depth -= 1
+            if not depth:
+                return match.end()
+        else:
+            raise Broken(match.end(), "string is not closed" if match.end() < len(data) else "the file ends too early")
+    raise Broken(len(data), "the file ends too early")
+
+
 def _values(data: bytes, out: list[Setting]) -> None:
     """Append the settings of the file. On `Broken`, open containers end where reading stopped."""
     at = _end(_BLANK, data, bom_length(data))
     if at == len(data):
         return
-    stack: list[tuple[bool, int, int, bool]] = []
-    """For each open container around the one being read: whether it is a map, its next index, its slot, whether it is kept."""
+    stack: list[tuple[bool, int, int]] = []
+    """For each container around the one being read: whether it is a map, its next index, its place in `out` (-1: the root)."""
     is_map = False
     index = 0
     slot = -1
-    kept = True
     path: tuple[str, ...] = ()
     key = ""
     key_at = key_end = at
-    opened = False
-    """A value was just begun (container) rather than ended."""
     try:
         while True:
             # A value stands at `at`.
             first = data[at : at + 1]
-            nested = bool(stack)
-            keep = kept and nested and (is_map or index <= MAX_ELEMENTS)
-            if first in (b"{", b"["):
+            opened = False
+            if first == b"{" or first == b"[":
                 if len(stack) >= MAX_DEPTH:
                     raise Broken(at, "nested too deeply")
-                stack.append((is_map, index, slot, kept))
-                slot = -1
-                if nested:
-                    path = (*path, key)
-                    if keep:
-                        slot = len(out)
+                if index > MAX_ELEMENTS:
+                    at = _passed(data, at)
+                else:
+                    if stack:
+                        path = (*path, key)
                         out.append(Setting(path, "", "map" if first == b"{" else "list", at, at, key_at, key_end))
-                kept = keep or not nested
-                is_map = first == b"{"
-                index = 0
-                at += 1
-                opened = True
+                    stack.append((is_map, index, slot))
+                    slot = len(out) - 1
+                    is_map = first == b"{"
+                    index = 0
+                    at += 1
+                    opened = True
             else:
                 kind, text, end = _scalar(data, at)
-                if keep:
+                if stack and index <= MAX_ELEMENTS:
                     out.append(Setting((*path, key), text, kind, at, end, key_at, key_end))
                 at = end
-                opened = False
             # Behind a value, or at the start of what a container holds: closers, then the comma, then the next key.
             while True:
                 at = _end(_BLANK, data, at)
@@ -152,21 +166,22 @@ def _values(data: bytes, out: list[Setting]) -> None:
                         raise Broken(at, "more text behind the end of the value")
                     return
                 closer = data[at : at + 1]
-                if closer == b"," and not opened:
+                if opened:
+                    pass
+                elif closer == b",":
                     at = _end(_BLANK, data, at + 1)
+                    if index >= MAX_ELEMENTS:
+                        # Nothing of these elements is kept: pass over the plain ones at once.
+                        at = _end(_BLANK, data, _end(_SCALARS, data, at))
                     closer = data[at : at + 1]
-                elif not opened and closer not in (b"}", b"]"):
+                elif closer not in (b"}", b"]"):
                     raise Broken(at, "a comma or the end of the container is missing here" if closer else "the file ends too early")
-                if not is_map and (index >= MAX_ELEMENTS or not kept):
-                    # Nothing of these elements is kept: pass over the plain ones at once.
-                    at = _end(_BLANK, data, _end(_SCALARS, data, at))
-                    closer = data[at : at + 1]
                 if closer != (b"}" if is_map else b"]"):
                     break
                 at += 1
                 if slot >= 0:
                     out[slot] = _closed(out[slot], at)
-                is_map, index, slot, kept = stack.pop()
+                is_map, index, slot = stack.pop()
                 path = path[:-1]
                 opened = False
             if is_map:
@@ -187,5 +202,5 @@ def _values(data: bytes, out: list[Setting]) -> None:
         while stack:
             if slot >= 0:
                 out[slot] = _closed(out[slot], min(at, len(data)))
-            is_map, index, slot, kept = stack.pop()
+            is_map, index, slot = stack.pop()
         raise

@@ -6,7 +6,16 @@ import re
 
 from resilint.facts import FileFacts, ReadError, Setting
 from resilint.read.comments import line_comments, suppressions
-from resilint.read.settings import MAX_DEPTH, MAX_ERRORS, bom_length, decoded, numbered, unreadable, untyped_kind
+from resilint.read.settings import (
+    MAX_DEPTH,
+    MAX_ERRORS,
+    bom_length,
+    decoded,
+    numbered,
+    unreadable,
+    untyped_kind,
+    without_collections,
+)
 
 _BLANK = re.compile(rb"(?:\s++|#[^\n]*+)*+")
 _WORD = re.compile(rb"(?:[^\s;{\\$]++|\\(?s:.)|\\\Z|\$\{?+)++")
@@ -23,7 +32,8 @@ def read(data: bytes) -> FileFacts:
     if problem is not None:
         return FileFacts("nginx", errors=(problem,))
     reader = _Reader(data)
-    reader.run()
+    with without_collections():
+        reader.run()
     return FileFacts(
         "nginx",
         settings=tuple(reader.out),

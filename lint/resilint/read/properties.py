@@ -15,7 +15,7 @@ _BETWEEN = re.compile(rb"(?:[ \t\f]|\\(?:\r\n|[\r\n]))*+(?:[=:](?:[ \t\f]|\\(?:\
 _VALUE = re.compile(rb"(?:[^\r\n\\]++|\\(?:\r\n|(?s:.)|\Z))*+")
 _ESCAPE = re.compile(r"\\(?:(?:\r\n|[\r\n])[ \t\f]*|u([0-9a-fA-F]{4})|(.)|\Z)")
 _MEANINGS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_SEGMENT = re.compile(r"\[([^\]]*)\]|[^.\[]+|\[")
+_SEGMENT = re.compile(r"\[([^\[\]]*)\]|[^.\[]+|\[")
 
 
 def read(data: bytes) -> FileFacts:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from resilint.facts import ReadError, Setting
@@ -20,6 +23,18 @@ MAX_ERRORS = 5
 _INT = re.compile(r"[-+]?[0-9]+\Z")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
 _BOOLS = frozenset(("true", "false", "yes", "no", "on", "off"))
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Reading makes no cycles, and each collection would walk all the paths made so far."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Broken(Exception):

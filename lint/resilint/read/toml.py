@@ -8,7 +8,7 @@ from typing import Any
 
 from resilint.facts import FileFacts, ReadError, Setting
 from resilint.read.comments import line_comments, suppressions
-from resilint.read.settings import MAX_DEPTH, MAX_ELEMENTS, Broken, Kind, bom_length, decoded, unreadable
+from resilint.read.settings import MAX_DEPTH, MAX_ELEMENTS, Broken, Kind, bom_length, decoded, unreadable, without_collections
 
 _BLANK = re.compile(rb"(?:[ \t\r\n]++|#[^\n]*+)*+")
 _SPACE = re.compile(rb"[ \t]*+")
@@ -20,6 +20,11 @@ _LITERAL_LINES = re.compile(rb"'''(?:[^']++|''?(?!'))*+'{3,5}")
 _BARE_VALUE = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[-+0-9:.Zz]++|[^\s,\]}#]++")
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)\s*\Z")
 
+_LONG_KEY = re.compile(
+    rb"(?<![\w.-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}" % MAX_DEPTH,
+)
+"""A dotted key that is refused before the parser sees it, which keeps every prefix of it."""
+
 _TOO_DEEP = "nested too deeply"
 
 _Key = tuple[str, int, int]
@@ -30,6 +35,20 @@ def read(data: bytes) -> FileFacts:
     problem = unreadable(data)
     if problem is not None:
         return FileFacts("toml", errors=(problem,))
+    long_key = _LONG_KEY.search(data)
+    if long_key is not None:
+        return FileFacts("toml", errors=(ReadError(long_key.start(), _TOO_DEEP),))
+    with without_collections():
+        settings, errors = _read(data)
+    return FileFacts(
+        "toml",
+        settings=tuple(settings),
+        suppressions=suppressions(data, line_comments(data, b"#")),
+        errors=tuple(errors[:1]),
+    )
+
+
+def _read(data: bytes) -> tuple[list[Setting], list[ReadError]]:
     start = bom_length(data)
     errors: list[ReadError] = []
     scan = _Scan(data, len(data))
@@ -51,12 +70,7 @@ def read(data: bytes) -> FileFacts:
         errors.append(broken.error())
     except (KeyError, IndexError, TypeError):
         errors.append(ReadError(scan.statement, "cannot tell where this statement's values stand"))
-    return FileFacts(
-        "toml",
-        settings=tuple(scan.finished()),
-        suppressions=suppressions(data, line_comments(data, b"#")),
-        errors=tuple(errors[:1]),
-    )
+    return scan.finished(), errors
 
 
 def _parse(part: bytes, base: int, errors: list[ReadError]) -> dict[str, Any] | None:

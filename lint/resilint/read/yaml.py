@@ -8,7 +8,6 @@ range, so that nothing in a hole means anything to the parser, and its text come
 from __future__ import annotations
 
 import codecs
-import gc
 import re
 from bisect import bisect_left
 from typing import Any
@@ -17,7 +16,18 @@ import yaml
 
 from resilint.facts import FileFacts, ReadError, Setting
 from resilint.read.comments import line_comments, suppressions
-from resilint.read.settings import MAX_DEPTH, MAX_ELEMENTS, MAX_ERRORS, Broken, Kind, bom_length, last_wins, unreadable, well_formed
+from resilint.read.settings import (
+    MAX_DEPTH,
+    MAX_ELEMENTS,
+    MAX_ERRORS,
+    Broken,
+    Kind,
+    bom_length,
+    last_wins,
+    unreadable,
+    well_formed,
+    without_collections,
+)
 
 MAX_EXPANDED = 100_000
 """Settings of one document that may come from aliases and merge keys."""
@@ -51,14 +61,9 @@ def read(data: bytes) -> FileFacts:
     problem = unreadable(data)
     if problem is not None:
         return FileFacts("yaml", errors=(problem,))
-    was_enabled = gc.isenabled()
-    gc.disable()  # Nothing here makes cycles, and collections would walk all settings made so far again and again.
-    try:
-        stream = _Stream(data)
+    stream = _Stream(data)
+    with without_collections():
         stream.run()
-    finally:
-        if was_enabled:
-            gc.enable()
     return FileFacts(
         "yaml",
         settings=tuple(stream.settings),
@@ -167,7 +172,7 @@ class _Stream:
         separators = [match.start() for match in _SEPARATOR.finditer(data, self.doc_at)]
         # A parser complains at the next separator about what is missing before it, and that separator starts a sound document.
         first = bisect_left(separators, max(broken.at, self.doc_at + 1))
-        for at, end in zip(separators[first:], [*separators[first + 1 :], len(data)], strict=True):
+        for at, end in zip(separators[first:], [*separators[first + 1 :], len(data)], strict=False):
             docs = self.doc
             self._parse(text[at:end], at)
             self.doc = max(self.doc, docs + 1)
