@@ -48,7 +48,7 @@ PROTOCOLS = {
     "kafka": ("kafka", "sarama", "franz"),
     "amqp": ("amqp", "pika", "kombu"),
     "nats": ("nats",),
-    "sql": ("sql", "psycopg", "asyncpg", "oracle", "odbc", "pgx", "lib/pq", "gorm", "ent", "peewee", "snowflake"),
+    "sql": ("sql", "psycopg", "asyncpg", "oracle", "odbc", "pgx", "lib/pq", "gorm", "entgo", "peewee", "snowflake"),
 }
 
 KINDS: dict[str, tuple[str, str, str]] = {
@@ -92,7 +92,7 @@ ROLES = (
 )
 
 METHODS = (
-    (r"(clone|Clone|copy|pipeline|\w+_for|lock|cursor|mount)$", "make"),
+    (r"(clone|Clone|copy|pipeline|(?!wait)\w+_for|lock|cursor|mount)$", "make"),
     (r"(close|aclose|Close|cancel|Cancel|kill|terminate|Kill|stop|Stop)$", "pure"),
     (r"(shutdown|Shutdown|GracefulStop|join|Join|Wait|wait|result|exception|communicate|acquire|Acquire|wait_for)$", "wait"),
     (r"((put|get)_nowait|TryAcquire)$", "pure"),
@@ -105,7 +105,7 @@ METHODS = (
 """What a method's name says whatever the kind of its entry; only for kinds where it can be so (`_verb`)."""
 
 MAKERS = re.compile(
-    r"_*(from_|create|new|make|connect|open|client$|session$|driver$|server$|New|Open|Dial|Connect|Create|Must$|Load|Parse)"
+    r"_*(from_|create|new|make|connect|open|client$|session$|driver$|server$|(New|Open|Dial|Connect|Create|Must|Load|Parse)(?![a-z]))"
 )
 WAITING = {"network", "query", "connect", "wait", "submit", "serve", "spawn"}
 
@@ -308,7 +308,7 @@ class Writer:
         self.instances = [name for name in names if self._is_instance(name)]
         self.functions = [name for name in names if name not in self.types and name not in self.instances]
         self.object_bounds: list[dict[str, Any]] = []
-        self.method_bounds: list[tuple[tuple[str, ...], dict[str, Any]]] = []
+        self.method_bounds: list[tuple[list[str], str, dict[str, Any]]] = []
         self.parts: list[dict[str, Any]] = []
         self.context = False
         self.holder: str | None = None
@@ -343,6 +343,8 @@ class Writer:
             return True
         if self.language == "python":
             return last[:1].isupper()
+        if _OPTIONS.search(last) and not _FUNCTION_LIKE.match(last):
+            return True
         fields = any(param.where == "attr" and "." not in param.name for param in self.entry.params)
         return fields and last[:1].isupper() and not _FUNCTION_LIKE.match(last) and not self._is_instance(name)
 
@@ -359,8 +361,11 @@ class Writer:
         return MAKERS.match(last) is not None or last.casefold() in same_word or self.entry.kind in ("queue", "lock", "retry")
 
     def _main_type(self, makers: list[str]) -> str | None:
-        if self.types:
-            return next((name for name in self.types if not _OPTIONS.search(name)), self.types[0])
+        main = next((name for name in self.types if not _OPTIONS.search(name)), None)
+        if main is not None:
+            return main
+        if self.types and not self.owners:
+            return self.types[0]
         if self.entry.kind == "retry" and makers:
             return makers[0]
         if not makers or (self.language == "python" and (len(self.owners) > 1 or self.entry.kind in ("connect", "query"))):
@@ -471,22 +476,22 @@ class Writer:
                 self.group.type_row(owner, self._role(owner))["guess"] = True
                 self.report.check(self.entry, "type known from its methods only: nothing says how it is made", owner)
             rows.append((f"{owner}.{last}", self._verb(last)))
-        first_with: set[int] = set()
+        used = False
+        placed: set[int] = set()
         for name, verb in rows:
             last = name.rpartition(".")[2]
             bounds = []
-            for index, (only, bound) in enumerate(self.method_bounds):
-                if verb not in WAITING or (only and last not in only):
-                    continue
-                bounds.append(bound if index not in first_with else {key: value for key, value in bound.items() if key != "pos"})
-                first_with.add(index)
+            for index, (has, at, bound) in enumerate(self.method_bounds):
+                if verb in WAITING and last in has:
+                    # The table gives the position in one method; in the others it may be another.
+                    keeps = last == at and index not in placed
+                    bounds.append(bound if keeps else {key: value for key, value in bound.items() if key != "pos"})
+                    placed |= {index} if keeps else set()
+                    used = True
             self.group.calls.append(self._call([name], verb, bounds))
-        if self.method_bounds and not first_with:
-            self.report.skip(
-                self.entry,
-                "argument of methods that the entry does not name",
-                ", ".join(bound["arg"] for _, bound in self.method_bounds),
-            )
+        if self.method_bounds and not used:
+            arguments = ", ".join(str(bound["arg"]) for _, _, bound in self.method_bounds)
+            self.report.skip(self.entry, "argument of methods that the entry does not name", arguments)
 
     def _write_aliases(self, main: str | None) -> None:
         for alias in self.entry.aliases:
@@ -583,8 +588,13 @@ class Writer:
         self.report.counts["bounds"] += 1
         of_methods = param.where == "method" or (param.where == "arg" and not self.types and not self.functions)
         if of_methods and "arg" in row:
-            named = [method for method in self._method_names() if re.search(rf"\b{method}\b", param.note or "")]
-            self.method_bounds.append((tuple(named), row))
+            note = param.note or ""
+            without = set(re.findall(r"(\w+)\(?\)? has none", note))
+            only = re.match(r"(?:of )?(?:\w+\.)?(\w+)(?: only|\(|$)", note)
+            methods = self._method_names()
+            has = [only[1]] if only is not None and only[1] in methods else [method for method in methods if method not in without]
+            at = re.search(r"pos of (?:\w+\.)?(\w+)", note)
+            self.method_bounds.append((has, at[1] if at is not None else next(iter(has), ""), row))
         else:
             self.object_bounds.append(row)
 
@@ -736,7 +746,7 @@ class Writer:
 
 
 _FUNCTION_LIKE = re.compile(
-    r"(New|Dial|Open|Connect|Get|Post|Head|Do|With|Listen|Serve|Parse|Load|Must|Set|Retry|Send|Start|ForEach)"
+    r"(New|Dial|Open|Connect|Get|Post|Head|Do|With|Listen|Serve|Parse|Load|Must|Set|Retry|Send|Start|ForEach)(?![a-z])"
 )
 
 _DISABLED: dict[str, tuple[Any, ...]] = {
