@@ -155,11 +155,16 @@ class Report:
 
     def skip(self, entry: Entry, reason: str, what: str = "") -> None:
         """Notes something without a place in the schema."""
-        self.left_out.setdefault(reason, []).append(f"{entry.id}: {what}" if what else entry.id)
+        self._note(self.left_out.setdefault(reason, []), entry, what)
 
     def check(self, entry: Entry, reason: str, what: str = "") -> None:
         """Notes something written by a guess."""
-        self.to_check.setdefault(reason, []).append(f"{entry.id}: {what}" if what else entry.id)
+        self._note(self.to_check.setdefault(reason, []), entry, what)
+
+    def _note(self, cases: list[str], entry: Entry, what: str) -> None:
+        case = f"{entry.id}: {what}" if what else entry.id
+        if case not in cases:
+            cases.append(case)
 
     def text(self) -> str:
         """Counts first, then each case under its reason."""
@@ -249,7 +254,8 @@ class Group:
         known = {name for row in self.calls for name in row["names"]}
         owners = {alias: row["name"] for row in self.types.values() for alias in row["aliases"] if alias not in self.types}
         for row in self.calls:
-            if "context" in row and any(row["names"][0] + suffix in known for suffix in ("Context", "Ctx", "WithContext", "Tx")):
+            sibling = any(row["names"][0] + suffix in known for suffix in ("Context", "Ctx", "WithContext", "Tx"))
+            if self.language == "go" and sibling and row["does"] in ("network", "query", "connect"):
                 row = {**{key: value for key, value in row.items() if key != "context"}, "takes_no_context": True}
             spelt = [f"{owners.get(owner, owner)}.{last}" for owner, _, last in (name.rpartition(".") for name in row["names"])]
             names = [name for name in dict.fromkeys(spelt) if name not in taken]
