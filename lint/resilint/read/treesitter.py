@@ -42,11 +42,16 @@ def broken_places(root: Node, data: bytes) -> list[ReadError]:
         node = pending.pop()
         if node.is_missing:
             found.append(ReadError(node.start_byte, f"syntax error: `{node.type}` is missing"))
-        elif node.kind_id == ERROR_KIND:
+        elif node.kind_id == ERROR_KIND and not _holds_smaller(node):
             found.append(ReadError(node.start_byte, f"syntax error near `{_excerpt(data, node.start_byte, node.end_byte)}`"))
         else:
             pending.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
     return found
+
+
+def _holds_smaller(node: Node) -> bool:
+    """Whether an ERROR over several lines has others in it, which say better where the trouble is."""
+    return node.start_point[0] != node.end_point[0] and any(child.has_error for child in node.children)
 
 
 def comment_finder(root: Node, comment_kinds: tuple[int, ...]) -> Callable[[int], int | None]:
