@@ -241,7 +241,7 @@ def _listing(root: Path, before: str, found: Discovery) -> Iterator[str]:
     """All files under a folder of the root (empty, or with a slash at the end) that nobody ignores, relative to the root."""
     top = root / before
     listed = _git_listing(top) if _in_work_tree(top) else None
-    # Nothing at all: the folder itself is ignored, and whoever names it means it.
+    # Nothing at all: git ignores the folder itself.
     if not listed:
         yield from _walk(root, before, found)
         return
@@ -302,6 +302,9 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
     for part in before.split("/")[:-1]:
         _remember_ignores(root, above, rules)
         above += part + "/"
+    if before and _is_ignored(before, rules):
+        # Whoever names an ignored folder means it.
+        rules.clear()
     pending = [before]
     while pending:
         folder = pending.pop()

@@ -107,7 +107,10 @@ limit = settings.LIMIT
 
 
 def write(root: Path, code: str, name: str) -> list[Path]:
-    """Writes the three files of a rule below the root of a checkout, and says which. Raises `ValueError` where one exists or the name is wrong."""
+    """Writes the three files of a rule below the root of a checkout, and says which.
+
+    Raises `ValueError` where one of them exists or code or name have the wrong form.
+    """
     if not re.fullmatch(r"[A-Z]+[0-9]+", code) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         raise ValueError(f"a code is like RS107, a name like deadline-not-propagated: {code} {name}")
     if not (root / "checks" / "resilint_checks").is_dir():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -54,13 +53,13 @@ def apply(
         if facts.suppressions
     }
     kept = [finding for finding in findings if not _answered(finding, by_code, comments)]
-    complaints: dict[str, list[Finding]] = defaultdict(list)
     running = tuple(ran)
-    for path, found in comments.items():
-        for comment in found:
-            complaints[path] += _complaints(path, comment, rules, running)
-    for path in sorted(complaints):
-        kept += [finding for finding in complaints[path] if not _answered(finding, by_code, comments)]
+    # What is unused can be said only after everything else has been answered.
+    for complain in (_unknown, _unused):
+        complaints = [
+            finding for path, found in comments.items() for comment in found for finding in complain(path, comment, rules, running)
+        ]
+        kept += [finding for finding in complaints if not _answered(finding, by_code, comments)]
     return kept
 
 
@@ -84,28 +83,38 @@ def _target(written: Suppression, lines: Lines) -> int:
     return line
 
 
-def _complaints(path: str, comment: _Comment, known: tuple[Rule, ...], ran: tuple[Rule, ...]) -> Iterable[Finding]:
-    written = comment.written
-    span = Span(path, written.line, written.column, written.line, written.end_column)
-    unknown = [selector for selector in written.codes if not is_known(selector, known)]
-    if UNKNOWN_RULE in ran:
-        for selector in unknown:
-            yield UNKNOWN_RULE.finding(span, f"suppression of an unknown rule {selector!r}{suggestion(selector, known)}")
+def _span(path: str, written: Suppression) -> Span:
+    return Span(path, written.line, written.column, written.line, written.end_column)
+
+
+def _unknown(path: str, comment: _Comment, known: tuple[Rule, ...], ran: tuple[Rule, ...]) -> Iterable[Finding]:
+    if UNKNOWN_RULE not in ran:
+        return
+    for selector in comment.written.codes:
+        if not is_known(selector, known):
+            message = f"suppression of an unknown rule {selector!r}{suggestion(selector, known)}"
+            yield UNKNOWN_RULE.finding(_span(path, comment.written), message)
+
+
+def _unused(path: str, comment: _Comment, known: tuple[Rule, ...], ran: tuple[Rule, ...]) -> Iterable[Finding]:
     if UNUSED_SUPPRESSION not in ran:
         return
-    if not written.codes:
+    span = _span(path, comment.written)
+    if not comment.written.codes:
         yield UNUSED_SUPPRESSION.finding(span, "suppression names no rule, so it suppresses nothing")
         return
-    # RS001 itself is only reported now, so nobody can say yet whether its suppression is used.
-    idle = [
-        selector
-        for selector in written.codes
-        if selector not in comment.used
-        and selector not in unknown
-        and not matches(selector, UNUSED_SUPPRESSION)
-        and all(rule in ran for rule in known if matches(selector, rule) and not rule.preview)
-        and any(rule in ran for rule in known if matches(selector, rule))
-    ]
+    idle = [selector for selector in comment.written.codes if selector not in comment.used and _all_ran(selector, known, ran)]
     if idle:
-        where = "in this file" if written.whole_file else f"on line {comment.line}"
+        where = "in this file" if comment.written.whole_file else f"on line {comment.line}"
         yield UNUSED_SUPPRESSION.finding(span, f"suppression of {', '.join(idle)} is not needed: nothing to suppress {where}")
+
+
+def _all_ran(selector: str, known: tuple[Rule, ...], ran: tuple[Rule, ...]) -> bool:
+    """Whether all rules that a selector means ran, so that it could have been used; previews need not have.
+
+    RS001 is reported last of all: nobody can say yet whether its suppression is used.
+    """
+    meant = [rule for rule in known if matches(selector, rule)]
+    if not meant or UNUSED_SUPPRESSION in meant:
+        return False
+    return any(rule in ran for rule in meant) and all(rule in ran or rule.preview for rule in meant)

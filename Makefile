@@ -1,0 +1,40 @@
+# Everything runs in .venv; a stamp says that it holds what pyproject.toml asks for.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUTAGES := $(sort $(wildcard examples/outages/*/broken))
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.installed
+	@set -e; for outage in $(OUTAGES); do \
+	  printf '\n== %s\n\n' "$$outage"; \
+	  $(BIN)/resilint check --show-trace --exit-zero "$$outage"; \
+	done
+
+test: lint
+	$(BIN)/python -m pytest
+	$(BIN)/resilint check --root . lint checks
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,180 @@
+"""The cache gives back what was put in, and whatever happens to its file, the answers stay right."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from resilint import cache as module
+from resilint.cache import Cache, default_folder, key_of
+from resilint.discover import Source
+from resilint.facts import FileFacts, decode, encode
+from resilint.intake import read_file, take_in
+
+FILE = "facts.sqlite3"
+
+
+def put(folder: Path, **entries: bytes) -> None:
+    cache = Cache(folder)
+    cache.put({key.encode(): value for key, value in entries.items()})
+    cache.close()
+
+
+def get(folder: Path, *keys: str) -> dict[bytes, bytes]:
+    cache = Cache(folder)
+    try:
+        return cache.get([key.encode() for key in keys])
+    finally:
+        cache.close()
+
+
+def test_what_is_put_is_found_by_the_next_run(tmp_path: Path) -> None:
+    put(tmp_path / "new" / "folder", a=b"1", b=b"2")
+    assert get(tmp_path / "new" / "folder", "a", "b", "c") == {b"a": b"1", b"b": b"2"}
+
+
+def test_many_keys(tmp_path: Path) -> None:
+    entries = {f"k{number}": b"%d" % number for number in range(1700)}
+    put(tmp_path, **entries)
+    assert len(get(tmp_path, *entries)) == 1700
+
+
+def test_keys_depend_on_bytes_kind_and_nothing_else() -> None:
+    assert key_of(b"a: 1", "yaml") == key_of(b"a: 1", "yaml")
+    assert len({key_of(b"a: 1", "yaml"), key_of(b"a: 1", "json"), key_of(b"a: 2", "yaml")}) == 3
+
+
+@pytest.mark.parametrize("damage", [b"not a database at all" * 300, b"SQLite format 3\0" + b"\xff" * 8000])
+def test_a_damaged_file_is_started_over(tmp_path: Path, damage: bytes) -> None:
+    put(tmp_path, a=b"1")
+    (tmp_path / FILE).write_bytes(damage)
+    assert get(tmp_path, "a") == {}
+    put(tmp_path, a=b"2")
+    assert get(tmp_path, "a") == {b"a": b"2"}
+
+
+def test_damage_in_the_middle_costs_one_run(tmp_path: Path) -> None:
+    entries = {f"k{number:05}": b"v" * 2000 for number in range(400)}
+    put(tmp_path, **entries)
+    data = bytearray((tmp_path / FILE).read_bytes())
+    data[8192 : len(data) - 4096] = b"\xff" * (len(data) - 12288)
+    (tmp_path / FILE).write_bytes(data)
+    get(tmp_path, *entries)
+    put(tmp_path, a=b"1")
+    assert get(tmp_path, "a") == {b"a": b"1"}
+
+
+def test_a_folder_that_cannot_be_made_is_no_cache(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    put(tmp_path / "file" / "below", a=b"1")
+    assert get(tmp_path / "file" / "below", "a") == {}
+    (tmp_path / FILE).mkdir()
+    put(tmp_path, a=b"1")
+    assert get(tmp_path, "a") == {}
+
+
+def test_runs_share_the_file(tmp_path: Path) -> None:
+    one, two = Cache(tmp_path), Cache(tmp_path)
+    one.put({b"a": b"1"})
+    two.put({b"a": b"1", b"b": b"2"})
+    one.close()
+    assert two.get([b"a"]) == {b"a": b"1"}
+    two.close()
+    assert get(tmp_path, "a", "b") == {b"a": b"1", b"b": b"2"}
+
+
+def test_a_locked_file_loses_entries_not_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+    monkeypatch.setattr(module.sqlite3, "connect", lambda *args, **options: connect(*args, **{**options, "timeout": 0}))
+    put(tmp_path, a=b"1")
+    holder = connect(tmp_path / FILE, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    put(tmp_path, b=b"2")
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert get(tmp_path, "a", "b") == {b"a": b"1"}
+
+
+def test_it_drops_the_oldest_when_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_BYTES", 100_000)
+    for number in range(8):
+        put(tmp_path, **{f"k{number}": bytes(20_000)})
+    kept = get(tmp_path, *(f"k{number}" for number in range(8)))
+    assert b"k7" in kept and b"k0" not in kept
+    assert (tmp_path / FILE).stat().st_size < 200_000
+
+
+def test_the_folder_is_chosen_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RESILINT_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_folder() == tmp_path / "resilint"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert default_folder() == tmp_path / ".cache" / "resilint"
+    monkeypatch.setenv("RESILINT_CACHE_DIR", str(tmp_path / "own"))
+    assert default_folder() == tmp_path / "own"
+
+
+# ---------------------------------------------------------------- reading through the cache
+
+
+def sources(root: Path) -> list[Source]:
+    return [Source(file.name, "toml", file.stat().st_size) for file in sorted(root.glob("*.toml"))]
+
+
+def test_cold_warm_and_without_cache_read_the_same(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "cache"
+    root.mkdir()
+    for name in "abc":
+        (root / f"{name}.toml").write_text(f"name = '{name}'\n")
+    cold_cache = Cache(folder)
+    cold = take_in(root, sources(root), cold_cache, 1)
+    cold_cache.close()
+    warm_cache = Cache(folder)
+    warm = take_in(root, sources(root), warm_cache, 1)
+    warm_cache.close()
+    none = take_in(root, sources(root), None, 1)
+    assert cold.files == warm.files == none.files
+    assert list(cold.files) == ["a.toml", "b.toml", "c.toml"]
+
+
+def test_damaged_facts_are_read_again(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("a = 1\n")
+    cache = Cache(tmp_path / "cache")
+    cache.put({key_of(b"a = 1\n", "toml"): b"\xc1 no facts"})
+    cache.close()
+    cache = Cache(tmp_path / "cache")
+    assert take_in(tmp_path, sources(tmp_path), cache, 1).files["a.toml"].settings
+    cache.close()
+
+
+def test_workers_read_what_one_process_reads(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"f{number:02}.toml").write_text("".join(f"key{line} = {line}\n" for line in range(9000)))
+    seen: list[tuple[int, int]] = []
+    several = take_in(tmp_path, sources(tmp_path), None, 2, lambda done, total: seen.append((done, total)))
+    assert several.files == take_in(tmp_path, sources(tmp_path), None, 1).files
+    assert len(several.files) == 12 and seen[-1] == (12, 12)
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = read_file(str(tmp_path), "gone.py", "python")
+    assert gone.problem == "No such file or directory" and not gone.crash
+    (tmp_path / "a.py").write_text("")
+
+    def broken(data: bytes, kind: str) -> bytes:
+        raise ValueError("bad")
+
+    monkeypatch.setattr("resilint.read.read", broken)
+    crashed = read_file(str(tmp_path), "a.py", "python")
+    assert crashed.crash and crashed.problem == "the python reader failed: ValueError: bad"
+
+
+def test_generated_code_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.go").write_text("// Code generated by x. DO NOT EDIT.\npackage a\n\nfunc f() {}\n")
+    reading = read_file(str(tmp_path), "a.go", "go")
+    assert decode(reading.facts) == FileFacts("go", generated=True)
+    intake = take_in(tmp_path, [Source("a.go", "go", 10)], None, 1)
+    assert intake.files == {} and intake.generated == ["a.go"]
+    assert encode(FileFacts("go", generated=True)) == reading.facts

@@ -1,0 +1,37 @@
+"""Globs match whole folders, stop at slashes, and know `**`."""
+
+from __future__ import annotations
+
+import pytest
+from resilint.globs import matcher
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "matches"),
+    [
+        ("scripts/**", "scripts/a/b.py", True),
+        ("scripts/**", "x/scripts/a.py", False),
+        ("scripts", "x/scripts/a.py", True),
+        ("scripts/", "scripts/a.py", True),
+        ("*.py", "a/b.py", True),
+        ("a/*.py", "a/b/c.py", False),
+        ("a/*/c.py", "a/b/c.py", True),
+        ("**/testdata/**", "testdata/x", True),
+        ("**/testdata/**", "a/b/testdata/x/y", True),
+        ("a?c.py", "abc.py", True),
+        ("a?c.py", "a/c.py", False),
+        ("[ab].py", "b.py", True),
+        ("[!ab].py", "b.py", False),
+        ("a+b.py", "a+b.py", True),
+        ("/top.py", "top.py", True),
+        ("/top.py", "a/top.py", False),
+        ("./a/b.py", "a/b.py", True),
+        ("src/test/**", "src/test/A.java", True),
+    ],
+)
+def test_patterns(pattern: str, path: str, matches: bool) -> None:
+    assert matcher([pattern])(path) is matches
+
+
+def test_no_pattern_matches_nothing() -> None:
+    assert not matcher([])("a")

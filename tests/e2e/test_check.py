@@ -1,0 +1,263 @@
+"""`resilint check`: what it prints, where it writes, and how it exits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+SOURCE = """\
+wait_long(1)
+wait_short(2)
+wait_well(3)
+wait_maybe(4)
+wait_new(5)
+"""
+
+
+@pytest.fixture
+def work(toy: Path) -> Path:
+    (toy / "app.py").write_text(SOURCE)
+    return toy
+
+
+def codes(report: dict[str, Any]) -> list[str]:
+    return [finding["code"] for finding in report["findings"]]
+
+
+def test_text(work: Path, resilint: Run) -> None:
+    out = resilint("check", code=1).stdout
+    assert out.startswith(
+        "app.py:1:1: error RS101 wait-long: wait-long can wait for 3 s\n"
+        "  |\n"
+        "1 | wait_long(1)\n"
+        "  | ^^^^^^^^^\n"
+        "\n"
+        "app.py:2:1: warning RS102 wait-short: "
+    )
+    assert "\n\n1 error, 1 warning, 1 info in 1 file (0." in out
+    assert "\x1b" not in out and "called here" not in out
+
+
+def test_show_trace(work: Path, resilint: Run) -> None:
+    assert "\n  1. app.py:1:1: called here\n" in resilint("check", "--show-trace", code=1).stdout
+
+
+def test_statistics_and_quiet(work: Path, resilint: Run) -> None:
+    out = resilint("check", "--statistics", code=1).stdout
+    assert "\n1 RS101 wait-long\n1 RS102 wait-short\n1 RS201 wait-well\nwaits: 1 bounded, 1 endless, 0 unknown\n" in out
+    quiet = resilint("check", "--quiet", "--select", "RS301", code=1).stdout
+    assert quiet.startswith("app.py:5:1: error RS301") and "1 file" not in quiet
+
+
+def test_nothing_found(toy: Path, resilint: Run) -> None:
+    (toy / "app.py").write_text("x = 1\n")
+    assert resilint("check", code=0).stdout.startswith("no findings in 1 file (")
+    assert resilint("check", "-q", code=0).stdout == ""
+
+
+def test_json(work: Path, report: Run) -> None:
+    parsed = report()
+    assert parsed["version"] == 1 and parsed["errors"] == []
+    assert parsed["stats"]["files"] == 1 and parsed["stats"]["waits"] == {"bounded": 1, "endless": 1, "unknown": 0}
+    first = parsed["findings"][0]
+    assert len(first.pop("fingerprint")) == 24
+    assert first == {
+        "code": "RS101",
+        "name": "wait-long",
+        "severity": "error",
+        "confidence": "high",
+        "message": "wait-long can wait for 3 s",
+        "path": "app.py",
+        "line": 1,
+        "column": 1,
+        "end_line": 1,
+        "end_column": 10,
+        "trace": [{"path": "app.py", "line": 1, "column": 1, "message": "called here"}],
+        "fixable": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found", "code"),
+    [
+        ((), ["RS101", "RS102", "RS201"], 1),
+        (("--select", "RS1"), ["RS101", "RS102"], 1),
+        (("--select", "RS102"), ["RS102"], 1),
+        (("--select", "wait-short,RS201"), ["RS102", "RS201"], 1),
+        (("--select", "RS101", "--select", "RS102"), ["RS101", "RS102"], 1),
+        (("--select", "RS301"), ["RS301"], 1),
+        (("--select", "RS3"), ["RS301"], 1),
+        (("--select", "all"), ["RS101", "RS102", "RS201"], 1),
+        (("--ignore", "RS1"), ["RS201"], 0),
+        (("--select", "RS1", "--ignore", "wait-long"), ["RS102"], 1),
+        (("--confidence", "low"), ["RS101", "RS102", "RS201", "RS202"], 1),
+        (("--ignore", "RS101", "--fail-on", "error"), ["RS102", "RS201"], 0),
+        (("--ignore", "RS1", "--fail-on", "info"), ["RS201"], 1),
+        (("--fail-on", "error"), ["RS101", "RS102", "RS201"], 1),
+        (("--exit-zero",), ["RS101", "RS102", "RS201"], 0),
+    ],
+)
+def test_what_is_reported_and_what_fails(work: Path, report: Run, arguments: tuple[str, ...], found: list[str], code: int) -> None:
+    assert codes(report(*arguments, code=code)) == found
+
+
+def test_settings_choose_too(work: Path, report: Run) -> None:
+    settings = work / "resilint.yaml"
+    settings.write_text("select: [RS1]\nignore: [RS101]\n")
+    assert codes(report()) == ["RS102"]
+    assert codes(report("--select", "RS1")) == ["RS101", "RS102"]
+    assert codes(report("--ignore", "RS102", code=0)) == []
+    settings.write_text("confidence: low\nseverity: {RS1: info, RS102: error}\n")
+    assert [(one["code"], one["severity"]) for one in report()["findings"]] == [
+        ("RS101", "info"),
+        ("RS102", "error"),
+        ("RS201", "info"),
+        ("RS202", "error"),
+    ]
+    settings.write_text('per_path: {"*.py": {ignore: [wait-long, RS2]}}\n')
+    assert codes(report()) == ["RS102"]
+    settings.write_text("exclude: [app.py]\n")
+    assert report(code=0)["stats"]["files"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nowhere",), "resilint: nowhere: no such file or directory\n"),
+        (("--select", "RS11",), "resilint: --select: unknown rule 'RS11': did you mean 'RS101'?\n"),
+        (("--ignore", "wait-lung"), "resilint: --ignore: unknown rule 'wait-lung': did you mean 'wait-long'?\n"),
+        (("--output", "nowhere/out.json"), "resilint: --output nowhere/out.json: no such directory: nowhere\n"),
+        (("--output", "jason:out.json"), "resilint: --output jason:out.json: unknown format 'jason': known are text, json\n"),
+        (("--root", "nowhere"), "resilint: nowhere: no such file or directory\n"),
+        (("--root", "other", "."), "resilint: .: outside of the root other\n"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_one_line(work: Path, resilint: Run, arguments: tuple[str, ...], message: str) -> None:
+    (work / "other").mkdir()
+    result = resilint("check", *arguments, code=2)
+    assert (result.stdout, result.stderr) == ("", message)
+
+
+@pytest.mark.parametrize("argument", ["--format=xml", "--confidence=sure", "--fail-on=never", "--jobs=0", "--no-such"])
+def test_wrong_options(work: Path, resilint: Run, argument: str) -> None:
+    assert resilint("check", argument, code=2).stdout == ""
+
+
+def test_wrong_settings(work: Path, resilint: Run) -> None:
+    (work / "resilint.yaml").write_text("selct: []\nfix: {client_timeout: 2}\n")
+    result = resilint("check", code=2)
+    assert result.stdout == ""
+    assert result.stderr == (
+        "resilint: resilint.yaml:1:1: unknown key 'selct': did you mean 'select'?\n"
+        "resilint.yaml:2:23: fix.client_timeout needs a unit, for example 2ms or 2s\n"
+    )
+
+
+def test_outputs(work: Path, resilint: Run) -> None:
+    out = resilint("check", "--output", "json:a.json", "--output", "text:b.txt", code=1).stdout
+    assert out.startswith("app.py:1:1: error")
+    assert json.loads((work / "a.json").read_text())["version"] == 1
+    assert (work / "b.txt").read_text().startswith("app.py:1:1: error")
+    assert resilint("check", "--format", "json", "--output", "c.json", code=1).stdout == ""
+    assert json.loads((work / "c.json").read_text())["findings"]
+
+
+def test_a_broken_rule_leaves_the_others_alone(with_broken_rule: Path, report: Run, resilint: Run) -> None:
+    (with_broken_rule / "app.py").write_text("wait_long(1)\nwait_short(2)  # resilint: ignore[RS999] the rule is broken\n")
+    parsed = report(code=3)
+    assert parsed["errors"] == [{"path": "", "message": "RS999: ZeroDivisionError: no luck"}]
+    assert codes(parsed) == ["RS101", "RS999", "RS102"]
+    assert report("--exit-zero", code=3)["errors"]
+    result = resilint("check", "-v", code=3)
+    assert "internal error: RS999: ZeroDivisionError: no luck\n" in result.stdout
+    assert "Traceback" in result.stderr
+
+
+def test_a_broken_reader_names_the_file(work: Path, report: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    (work / "b.yaml").write_text("a: 1\n")
+    from resilint import read
+
+    def broken(data: bytes, kind: str) -> bytes:
+        if kind == "yaml":
+            raise ValueError("bad")
+        return whole(data, kind)
+
+    whole = read.read
+    monkeypatch.setattr(read, "read", broken)
+    parsed = report(code=3)
+    assert parsed["errors"] == [{"path": "b.yaml", "message": "the yaml reader failed: ValueError: bad"}]
+    assert codes(parsed) == ["RS101", "RS102", "RS201"]
+
+
+def test_a_file_that_does_not_parse_gives_one_finding(work: Path, report: Run) -> None:
+    (work / "bad.py").write_text("def f(:\n    wait_long(1)\n\ndef g(:\n    pass\n")
+    parsed = report()
+    found = [(one["code"], one["path"], one["severity"], one["confidence"]) for one in parsed["findings"]]
+    assert found.count(("RS002", "bad.py", "warning", "high")) == 1
+    assert ("RS101", "bad.py", "error", "high") in found
+    assert report("--select", "RS102")["findings"][-1]["code"] == "RS002"
+    assert "RS002" not in codes(report("--ignore", "RS002"))
+
+
+def test_skipped_files_are_said_on_stderr(work: Path, resilint: Run) -> None:
+    (work / "x_pb2.py").write_text("")
+    (work / "gen.go").write_text("// Code generated by hand. DO NOT EDIT.\npackage a\n")
+    result = resilint("check", "-v", code=1)
+    assert result.stderr == "skipped gen.go: generated or minified\nskipped x_pb2.py: generated or minified\n"
+
+
+def test_unknown_rules_in_settings(work: Path, report: Run) -> None:
+    (work / "resilint.yaml").write_text("select: [RS1, no-such]\nseverity: {wait-lung: info}\n")
+    found = [(one["code"], one["path"], one["line"], one["column"], one["message"]) for one in report()["findings"]]
+    assert found[2:] == [
+        ("RS003", "resilint.yaml", 1, 15, "unknown rule 'no-such' in select"),
+        ("RS003", "resilint.yaml", 2, 12, "unknown rule 'wait-lung' in severity: did you mean 'wait-long'?"),
+    ]
+
+
+def test_same_input_same_bytes(work: Path, resilint: Run) -> None:
+    for name in ("z.py", "m.py", "b/c.py"):
+        (work / name).parent.mkdir(exist_ok=True)
+        (work / name).write_text(SOURCE)
+    runs = [
+        json.loads(resilint("check", "--format", "json", *more, code=1).stdout)
+        for more in ([], [], ["--no-cache"], ["--jobs", "2"], ["--no-cache", "--jobs", "1"])
+    ]
+    for one in runs:
+        one["stats"].pop("seconds")
+    assert all(one == runs[0] for one in runs)
+    assert [one["path"] for one in runs[0]["findings"]] == sorted(one["path"] for one in runs[0]["findings"])
+
+
+def test_fingerprints_survive_moved_lines(work: Path, report: Run) -> None:
+    def prints() -> list[str]:
+        return [one["fingerprint"] for one in report()["findings"]]
+
+    before = prints()
+    (work / "app.py").write_text("# a line more\n\nif True:\n" + "".join(f"    {line}\n" for line in SOURCE.splitlines()))
+    assert prints() == before
+    (work / "app.py").write_text(SOURCE + "wait_long(1)\n")
+    after = prints()
+    assert set(before) < set(after) and len(set(after)) == 4
+    (work / "app.py").write_text(SOURCE.replace("wait_long(1)", "wait_long(other)"))
+    assert len(set(before) & set(prints())) == 2
+
+
+def test_hostile_text_does_not_reach_the_terminal(toy: Path, resilint: Run) -> None:
+    (toy / "app.py").write_text("wait_long('\x1b[31m')\twait_short('日本')" + "x" * 500 + "\n")
+    out = resilint("check", code=1).stdout
+    assert "\x1b" not in out
+    assert max(len(line) for line in out.splitlines()) < 250
+
+
+def test_carets_stand_under_wide_text(toy: Path, resilint: Run) -> None:
+    (toy / "app.py").write_text("x = '日本'; wait_long(1)\n")
+    lines = resilint("check", code=1).stdout.splitlines()
+    assert lines[0].startswith("app.py:1:11:")
+    assert lines[3] == "  |" + " " * 13 + "^" * 9

@@ -1,0 +1,82 @@
+"""The other commands, and the command line as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from resilint import docs, registry
+
+Run = Callable[..., Any]
+
+
+def test_rules(toy: Path, resilint: Run) -> None:
+    lines = resilint("rules", code=0).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["RS001", "RS002", "RS003", "RS101", "RS102", "RS201", "RS202", "RS301"]
+    assert lines[3].split(None, 3) == ["RS101", "wait-long", "error", "Calls of wait-long."]
+    assert lines[-1].endswith("(preview)")
+
+
+@pytest.mark.parametrize("name", ["RS001", "rs001", "unused-suppression"])
+def test_explain(resilint: Run, name: str) -> None:
+    assert resilint("explain", name, code=0).stdout == docs.page(registry.rules()[0])
+
+
+def test_explain_what_does_not_exist(resilint: Run) -> None:
+    assert resilint("explain", "unused-supression", code=2).stderr.endswith("did you mean 'unused-suppression'?\n")
+
+
+def test_graph(toy: Path, resilint: Run) -> None:
+    assert json.loads(resilint("graph", "--kind", "calls", "--format", "json", code=0).stdout) == {
+        "nodes": ["a", "b"],
+        "edges": [["a", "b"]],
+    }
+    assert resilint("graph", "--kind", "calls", "nowhere", code=2).stderr == "resilint: nowhere: no such file or directory\n"
+
+
+def command(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "resilint.cli", *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_help_and_version() -> None:
+    shown = command("--help")
+    assert shown.returncode == 0 and "check" in shown.stdout
+    assert command("--version").stdout.startswith("resilint, version 0.")
+
+
+def test_help_imports_only_what_it_shows() -> None:
+    script = (
+        "import sys\nfrom resilint.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print('LOADED', *sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    loaded = set(shown.rpartition("LOADED")[2].split())
+    assert "click" in loaded
+    assert not loaded & {"tree_sitter", "networkx", "libcst", "yaml", "jsonschema", "msgspec", "sqlite3", "multiprocessing"}
+
+
+def test_a_closed_pipe_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("x = 1\n")
+    done = subprocess.run(
+        f'"{sys.executable}" -m resilint.cli rules | true', shell=True, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_the_module_new_writes_a_rule(tmp_path: Path) -> None:
+    (tmp_path / "checks" / "resilint_checks").mkdir(parents=True)
+    arguments = [sys.executable, "-m", "resilint.new", "RS107", "deadline-not-propagated"]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "checks/resilint_checks/rs107_deadline_not_propagated.py",
+        "rule_docs/RS107.md",
+        "tests/cases/RS107/across_files.md",
+    ]
+    compile((tmp_path / "checks/resilint_checks/rs107_deadline_not_propagated.py").read_text(), "rule", "exec")
+    again = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 1 and "exists already" in again.stderr

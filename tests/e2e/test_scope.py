@@ -1,0 +1,98 @@
+"""What the program is: a directory given, or the project around the files given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from resilint.scope import ScopeError, scope_of
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def project(toy: Path) -> Path:
+    """A repository with two services, the working directory beside it."""
+    root = toy / "project"
+    for path in ("orders/main.py", "users/main.py", "top.py"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("wait_long(1)\n")
+    (root / ".git").mkdir()
+    return root
+
+
+def paths(report: dict[str, Any]) -> list[str]:
+    return [finding["path"] for finding in report["findings"]]
+
+
+def test_a_directory_is_the_program(project: Path, report: Run) -> None:
+    assert paths(report("project")) == ["orders/main.py", "top.py", "users/main.py"]
+    parsed = report("project/orders")
+    assert paths(parsed) == ["main.py"] and parsed["stats"]["files"] == 1
+
+
+def test_files_select_what_is_reported(project: Path, report: Run) -> None:
+    parsed = report("project/orders/main.py")
+    assert paths(parsed) == ["project/orders/main.py"] and parsed["stats"]["files"] == 3
+    assert parsed["findings"][0]["trace"][0]["path"] == "project/orders/main.py"
+
+
+def test_paths_of_files_are_relative_to_the_current_directory(project: Path, report: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project / "orders")
+    assert paths(report("main.py", "../top.py")) == ["../top.py", "main.py"]
+    assert paths(report()) == ["main.py"]
+
+
+def test_fingerprints_do_not_depend_on_where_one_stands(project: Path, report: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {one["path"]: one["fingerprint"] for one in report("project")["findings"]}
+    monkeypatch.chdir(project / "orders")
+    assert report("main.py")["findings"][0]["fingerprint"] == whole["orders/main.py"]
+
+
+def test_root_overrides(project: Path, report: Run) -> None:
+    parsed = report("--root", "project", "project/orders")
+    assert paths(parsed) == ["orders/main.py"] and parsed["stats"]["files"] == 3
+    parsed = report("--root", "project/orders", "project/orders/main.py")
+    assert paths(parsed) == ["main.py"] and parsed["stats"]["files"] == 1
+
+
+def test_settings_above_the_file_make_the_project(project: Path, report: Run) -> None:
+    (project / "orders" / "resilint.yaml").write_text("confidence: low\n")
+    assert report("project/orders/main.py")["stats"]["files"] == 1
+
+
+def test_several_directories_are_one_program(project: Path, report: Run) -> None:
+    parsed = report("project/orders", "project/users")
+    assert paths(parsed) == ["project/orders/main.py", "project/users/main.py"] and parsed["stats"]["files"] == 2
+
+
+def test_settings_above_the_root_are_named(project: Path, report: Run) -> None:
+    (project / "resilint.yaml").write_text('ignore: [no-such-rule]\nper_path: {"orders/**": {ignore: [RS101]}}\n')
+    assert [(one["code"], one["path"]) for one in report("project/orders")["findings"]] == [("RS003", "../resilint.yaml")]
+    assert paths(report("project/users/main.py")) == ["project/resilint.yaml", "project/users/main.py"]
+
+
+def test_a_file_that_git_ignores_is_still_meant(project: Path, report: Run) -> None:
+    (project / ".git").rmdir()
+    import subprocess
+
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / ".gitignore").write_text("top.py\n")
+    assert paths(report("project")) == ["orders/main.py", "users/main.py"]
+    assert paths(report("project/top.py")) == ["project/top.py"]
+
+
+def test_files_without_a_project(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for name in ("a/x.py", "a/y.py"):
+        (tmp_path / name).write_text("")
+    scope = scope_of(["a/x.py", "a/y.py"], None, tmp_path)
+    assert scope.root == (tmp_path / "a").resolve() and scope.reported == ("x.py", "y.py")
+    assert scope.reports("x.py") and not scope.reports("z.py") and scope.shown("x.py") == "a/x.py"
+
+
+def test_what_cannot_be_checked_together(tmp_path: Path) -> None:
+    with pytest.raises(ScopeError, match="nowhere: no such file"):
+        scope_of(["nowhere"], None, tmp_path)

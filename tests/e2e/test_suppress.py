@@ -1,0 +1,71 @@
+"""Suppression comments: on the line, above it, for the whole file, unused, unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def found(report: dict[str, Any]) -> list[tuple[int, str]]:
+    return sorted((one["line"], one["code"]) for one in report["findings"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("wait_long(1)  # resilint: ignore[RS101] known\n", []),
+        ("wait_long(1)  # resilint: ignore[wait-long] known\n", []),
+        ("# resilint: ignore[RS101] known\nwait_long(1)\n", []),
+        ("# resilint: ignore[RS101] known\n# and more words\nwait_long(1)\n", []),
+        ("# resilint: ignore[RS101]\n# resilint: ignore[RS102]\nwait_long(1); wait_short(1)\n", []),
+        ("wait_long(1); wait_short(1)  # resilint: ignore[RS101, RS102]\n", []),
+        ("# resilint: ignore[RS101] known\n\nwait_long(1)\n", [(1, "RS001"), (3, "RS101")]),
+        ("wait_long(1)\n# resilint: ignore[RS101] too late\n", [(1, "RS101"), (2, "RS001")]),
+        ("wait_long(1)  # resilint: ignore[RS102] other rule\n", [(1, "RS001"), (1, "RS101")]),
+        ("wait_long(1)  # resilint: ignore[RS101, RS102] one too many\n", [(1, "RS001")]),
+        ("x = 1\n# resilint: ignore-file[RS101] all of it\nwait_long(1)\nwait_long(2)\nwait_short(3)\n", [(5, "RS102")]),
+        ("# resilint: ignore-file[RS101] none\nx = 1\n", [(1, "RS001")]),
+        ("wait_long(1)  # resilint: ignore[RS777]\n", [(1, "RS003"), (1, "RS101")]),
+        ("x = 1  # resilint: ignore[RS101, RS001] kept\n", []),
+        ("x = 1  # resilint: ignore[RS777, RS003] kept\n", []),
+        ("wait_maybe(1)  # resilint: ignore[RS202] below the confidence, used all the same\n", []),
+        ("x = 1  # resilint: ignore[RS301] a preview that does not run\n", []),
+        ("wait_long(1)  # resilint: ignore[]\n", [(1, "RS001"), (1, "RS101")]),
+        ("x = 'resilint: ignore[RS101]'; wait_long(1)\n", [(1, "RS101")]),
+    ],
+)
+def test_comments(toy: Path, report: Run, text: str, expected: list[tuple[int, str]]) -> None:
+    (toy / "app.py").write_text(text)
+    assert found(report(code=1 if expected else 0)) == expected
+
+
+def test_a_deselected_rule_is_not_called_unused(toy: Path, report: Run) -> None:
+    (toy / "app.py").write_text("x = 1  # resilint: ignore[RS101]\n")
+    assert found(report(code=1)) == [(1, "RS001")]
+    assert found(report("--ignore", "RS101", code=0)) == []
+    assert found(report("--select", "RS102,RS001", code=0)) == []
+    (toy / "resilint.yaml").write_text("ignore: [RS001]\n")
+    assert found(report(code=0)) == []
+
+
+def test_other_comment_syntaxes(toy: Path, report: Run) -> None:
+    (toy / "main.go").write_text("package main\n\nfunc main() {\n\twait_long(1) // resilint: ignore[RS101] known\n}\n")
+    (toy / "nginx.conf").write_text("# resilint: ignore[RS101] known\nx wait_long();\n")
+    assert found(report(code=0)) == []
+
+
+def test_unreadable_files_can_be_suppressed(toy: Path, report: Run) -> None:
+    (toy / "app.py").write_text("# resilint: ignore-file[RS002] broken on purpose\ndef f(:\n    pass\n")
+    assert found(report(code=0)) == []
+
+
+def test_the_place_of_an_unused_comment(toy: Path, report: Run) -> None:
+    (toy / "app.py").write_text("x = 1  # resilint: ignore[RS101] why\n")
+    (one,) = report(code=1)["findings"]
+    assert (one["line"], one["column"], one["end_column"]) == (1, 10, 37)
+    assert one["message"] == "suppression of RS101 is not needed: nothing to suppress on line 1"

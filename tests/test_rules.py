@@ -1,0 +1,106 @@
+"""Keeps rule, page and cases in step, and runs every example of every page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from resilint import Rule, docs, registry
+from resilint.engine_rules import ENGINE_RULES
+from resilint.testing import Case, cases, check, differences, malformed, misplaced
+
+CASES_FOLDER = Path(__file__).parent / "cases"
+RULES = registry.rules()
+OWN = tuple(rule for rule in RULES if rule.code.startswith(registry.OWN_PREFIX))
+CHECKED = tuple(rule for rule in OWN if rule not in ENGINE_RULES)
+HEADINGS = ["Why", "Flagged", "Quiet", "Fix", "How it decides"]
+PAGES = docs.folder(ENGINE_RULES[0])
+assert PAGES is not None
+
+
+def page_of(rule: Rule) -> str:
+    page = docs.page(rule)
+    assert page is not None, f"{rule.code} has no page: write rule_docs/{rule.code}.md"
+    return page
+
+
+def all_cases() -> list[tuple[Rule, str, Case]]:
+    found = []
+    for rule in OWN:
+        texts = [(rule.code, docs.page(rule) or "")]
+        texts += [(f"{rule.code}/{file.stem}", file.read_text("utf-8")) for file in sorted((CASES_FOLDER / rule.code).glob("*.md"))]
+        found += [(rule, f"{origin}:{case.line} {case.name}", case) for origin, text in texts for case in cases(text)]
+    return found
+
+
+CASES = all_cases()
+by_code = pytest.mark.parametrize("rule", OWN, ids=lambda rule: rule.code)
+
+
+@by_code
+def test_module_is_named_after_the_rule(rule: Rule) -> None:
+    module = rule.check.__module__
+    if rule in ENGINE_RULES:
+        assert module == "resilint.engine_rules"
+    else:
+        assert module.rpartition(".")[2] == f"{rule.code}_{rule.name}".lower().replace("-", "_")
+
+
+@by_code
+def test_page_says_what_the_rule_says(rule: Rule) -> None:
+    page = page_of(rule)
+    assert page.startswith(f"# {rule.code} {rule.name}\n\n{rule.summary}\n")
+    assert [title for level, title in headings(page) if level == 2] == HEADINGS
+    assert rule.summary.endswith(".") and "\n" not in rule.summary
+
+
+@by_code
+def test_page_shows_flagged_and_quiet_code_in_every_language(rule: Rule) -> None:
+    found = cases(page_of(rule))
+    flagged = [case for case in found if case.section == "Flagged"]
+    quiet = [case for case in found if case.section == "Quiet"]
+    assert {language for case in flagged for language in case.languages} == rule.languages
+    assert flagged and quiet
+    for case in flagged:
+        assert any(want.code == rule.code for want in case.wants), f"{case.name} flags nothing"
+    for case in found:
+        if case.section != "Flagged":
+            assert not case.wants, f"{case.name} stands under {case.section} and wants findings"
+
+
+def headings(page: str) -> list[tuple[int, str]]:
+    prose = re.sub(r"^(`{3,}).*?^\1[ ]*$", "", page, flags=re.MULTILINE | re.DOTALL)
+    return [(len(marks), title) for marks, title in re.findall(r"^(#+) (.+)$", prose, re.MULTILINE)]
+
+
+def test_nothing_is_orphaned() -> None:
+    assert PAGES is not None
+    assert sorted(page.stem for page in PAGES.glob("*.md")) == sorted(rule.code for rule in OWN)
+    assert sorted(folder.name for folder in CASES_FOLDER.iterdir() if folder.is_dir()) == sorted(rule.code for rule in CHECKED)
+
+
+@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.code)
+def test_folder_of_cases_has_a_case_across_files(rule: Rule) -> None:
+    own = [case for owner, origin, case in CASES if owner == rule and "/" in origin]
+    assert any(len(case.files) > 1 for case in own), f"tests/cases/{rule.code} has no case with several files"
+    assert any(not case.wants for case in own), f"tests/cases/{rule.code} has no quiet case"
+
+
+def test_no_case_is_written_twice() -> None:
+    seen: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
+    twice = []
+    for rule, origin, case in CASES:
+        key = (rule.code, case.content())
+        if key in seen:
+            twice.append(f"{origin} is {seen[key]} once more")
+        seen.setdefault(key, origin)
+    assert not twice
+
+
+@pytest.mark.parametrize(("rule", "case"), [pytest.param(rule, case, id=origin) for rule, origin, case in CASES])
+def test_case(rule: Rule, case: Case, tmp_path: Path) -> None:
+    findings = check(case, tmp_path, (rule,))
+    assert not differences(case, findings)
+    assert not misplaced(case, findings)
+    assert not malformed(case, findings)
