@@ -10,6 +10,7 @@ import yaml
 from resilint.knowledge import Inline, KnowledgeError, load
 from resilint.knowledge import loader as loading
 from resilint.knowledge.loader import cache_dir, parse, shipped
+from resilint.model import Span
 
 # What a user writes for a client of their own: ten lines.
 IN_HOUSE = """\
@@ -120,15 +121,19 @@ def test_a_list_of_libraries_names_its_item(tmp_path: Path) -> None:
 
 
 def test_inline_problems_stand_at_the_settings() -> None:
-    text = "select: [RS1]\nknowledge:\n  - library: a\n    language: pyton\n"
-    node = yaml.compose(text)
-    assert isinstance(node, yaml.MappingNode)
-    item = yaml.safe_load(text)["knowledge"][0]
+    item = {"library": "a", "language": "pyton", "calls": [{"names": [1], "does": "wait"}]}
+    places = {(): 3, ("language",): 4, ("calls", "0"): 6}
+
+    def place(path: tuple[str, ...]) -> Span | None:
+        return Span("resilint.yaml", places[path], 1, places[path], 1) if path in places else None
+
     with pytest.raises(KnowledgeError) as caught:
-        load([Inline(item, "resilint.yaml", 3, node.value[1][1].value[0]), Inline(item, "pyproject.toml", 9)])
+        load([Inline(item, "resilint.yaml", place=place), Inline(item, "pyproject.toml", 9)])
     assert str(caught.value).splitlines() == [
         "resilint.yaml:4: key 'language': unknown value 'pyton', did you mean 'python'?",
+        "resilint.yaml:6: key 'calls[0].names[0]': expected text, not 1 (quote it)",
         "pyproject.toml:9: key 'language': unknown value 'pyton', did you mean 'python'?",
+        "pyproject.toml:9: key 'calls[0].names[0]': expected text, not 1 (quote it)",
     ]
 
 
@@ -140,6 +145,8 @@ def test_inline_problems_stand_at_the_settings() -> None:
         ("library: a\nlanguage: go\nlibrary: b\n", "ours.yaml:3: not valid YAML: key 'library' stands twice"),
         ("library: 2024-99-01\n", "ours.yaml:1: not valid YAML: "),
         ("&a [*a]\n", "ours.yaml:1: nested too deeply"),
+        ("[" * 900 + "]" * 900, "ours.yaml:1: "),
+        ("[" * 20000, "ours.yaml:1: not valid YAML: "),
         ("library: !!python/object:os.system x\n", "ours.yaml:1: not valid YAML: "),
     ],
 )

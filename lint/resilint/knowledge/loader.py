@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +18,7 @@ import msgspec
 from resilint.knowledge import schema
 from resilint.knowledge.index import Knowledge
 from resilint.knowledge.schema import Library
+from resilint.model import Span
 
 if TYPE_CHECKING:
     import yaml
@@ -37,13 +38,22 @@ class KnowledgeError(Exception):
 class Inline:
     """Knowledge written inside another file: the parsed mapping (or list of mappings), and where it stands.
 
-    With `node`, the composed YAML node of the same value, messages name the line of each key, else the line of the whole.
+    With `place`, which knows where the key at a path inside the value stands, messages name the line of each key, else `line`.
     """
 
     value: object
     path: str
     line: int = 1
-    node: yaml.Node | None = None
+    place: Callable[[tuple[str, ...]], Span | None] | None = None
+
+    def line_of(self, path: Sequence[str | int]) -> int:
+        """The line of the key at this path, or of the nearest part of the path that is known."""
+        if self.place is not None:
+            for size in range(len(path), -1, -1):
+                span = self.place(tuple(str(step) for step in path[:size]))
+                if span is not None:
+                    return span.line
+        return self.line
 
 
 def load(extra: Sequence[Inline | Mapping[str, object] | str | Path] = (), root: Path | None = None) -> Knowledge:
@@ -102,7 +112,7 @@ def _user_libraries(item: Inline | Mapping[str, object] | str | Path, root: Path
     if isinstance(item, Mapping):
         item = Inline(dict(item), "knowledge")
     if isinstance(item, Inline):
-        return _libraries(item.value, item.path, item.line, item.node, declared=True)
+        return _libraries(item.value, item.path, item.line_of, declared=True)
     path = (root / item).resolve()
     if not path.is_relative_to(root):
         raise KnowledgeError(f"{item}: knowledge files must lie inside {root}")
@@ -128,10 +138,20 @@ def _from_text(text: str, shown: str, *, declared: bool) -> list[Library]:
         mark = getattr(problem, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1
         raise KnowledgeError(f"{shown}:{line}: not valid YAML: {getattr(problem, 'problem', None) or problem}") from problem
+    except RecursionError:
+        raise KnowledgeError(f"{shown}:1: nested too deeply") from None
     except ValueError as problem:
         # PyYAML reads impossible dates as dates.
         raise KnowledgeError(f"{shown}:1: not valid YAML: {problem}") from problem
-    return _libraries(value, shown, 1, lambda: yaml.compose(text, Loader=loader), declared=declared)
+
+    tree = cache(lambda: yaml.compose(text, Loader=loader))
+
+    def line_of(path: Sequence[str | int]) -> int:
+        from resilint.knowledge.problems import line_in
+
+        return line_in(tree(), path)
+
+    return _libraries(value, shown, line_of, declared=declared)
 
 
 @cache
@@ -154,16 +174,16 @@ def _yaml_loader() -> type[yaml.SafeLoader]:
     return Loader
 
 
-def _libraries(value: object, shown: str, line: int, node: Any, *, declared: bool) -> list[Library]:
+def _libraries(value: object, shown: str, line_of: Callable[[Sequence[str | int]], int], *, declared: bool) -> list[Library]:
     """The structs of a parsed file. The slow, well-worded validation runs only when the quick one fails."""
     several = isinstance(value, list)
     left = count(_MOST_VALUES, -1)
     try:
         items = [_plain(item, left) for item in (value if isinstance(value, list) else [value])]
     except RecursionError:
-        raise KnowledgeError(f"{shown}:{line}: nested too deeply") from None
+        raise KnowledgeError(f"{shown}:{line_of(())}: nested too deeply") from None
     except OverflowError:
-        raise KnowledgeError(f"{shown}:{line}: more than {_MOST_VALUES} values") from None
+        raise KnowledgeError(f"{shown}:{line_of(())}: more than {_MOST_VALUES} values") from None
     if declared:
         items = [{"source": shown, "verified": "declared", **item} if isinstance(item, dict) else item for item in items]
     try:
@@ -171,9 +191,8 @@ def _libraries(value: object, shown: str, line: int, node: Any, *, declared: boo
     except msgspec.ValidationError as problem:
         from resilint.knowledge.problems import explain
 
-        root_node = node() if callable(node) else node
-        lines = explain(items if several else items[0], shown, line, root_node)
-        raise KnowledgeError("\n".join(lines) or f"{shown}:{line}: {problem}") from None
+        lines = explain(items if several else items[0], shown, line_of)
+        raise KnowledgeError("\n".join(lines) or f"{shown}:{line_of(())}: {problem}") from None
 
 
 def _plain(value: object, left: Iterator[int]) -> Any:

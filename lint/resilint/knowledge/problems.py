@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -23,8 +23,8 @@ def json_schema() -> dict[str, Any]:
     return msgspec.json.schema(Library)
 
 
-def explain(value: object, shown: str, line: int, node: yaml.Node | None) -> list[str]:
-    """The problems of a library mapping, or a list of them. `shown` and `line` say where it stands, `node` its YAML form."""
+def explain(value: object, shown: str, line_of: Callable[[Path], int]) -> list[str]:
+    """The problems of a library mapping, or a list of them, each at `shown` and its line."""
     schema = json_schema()
     if isinstance(value, list):
         schema = {"type": "array", "items": {"$ref": schema["$ref"]}, "$defs": schema["$defs"]}
@@ -36,7 +36,7 @@ def explain(value: object, shown: str, line: int, node: yaml.Node | None) -> lis
         missing = _MISSING.fullmatch(message)
         if missing is not None and (path, missing[1]) in misspelt:
             continue  # named already, where it is misspelt
-        at = line if node is None else _line(node, path)
+        at = line_of(path)
         key = _key(path)
         found.append((at, f"{shown}:{at}: {f'key {key!r}: ' if key else ''}{message}"))
     return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
@@ -148,9 +148,9 @@ def _key(path: Path) -> str:
     return text
 
 
-def _line(node: yaml.Node, path: Path) -> int:
+def line_in(node: yaml.Node | None, path: Sequence[str | int]) -> int:
     """The line of the key or item at `path`, or of the nearest part of it that exists."""
-    line = node.start_mark.line
+    line = node.start_mark.line if node is not None else 0
     for step in path:
         if isinstance(node, yaml.MappingNode):
             pair = next((pair for pair in node.value if pair[0].value == str(step)), None)
