@@ -64,7 +64,7 @@ FORBIDDEN = {
     "link": {"cache", "cli", "discover", "fix", "read", "registry", "report", "run"},
     "flow": {"cache", "cli", "discover", "fix", "read", "registry", "report", "run"},
     "program": {"cache", "cli", "discover", "fix", "read", "registry", "report", "run"},
-    "settings": {"cache", "cli", "discover", "fix", "flow", "knowledge", "link", "program", "read", "registry", "report", "run"},
+    "settings": {"cache", "cli", "discover", "fix", "flow", "link", "program", "read", "registry", "report", "run"},
     "discover": {"cache", "cli", "fix", "flow", "knowledge", "link", "program", "read", "registry", "report", "run"},
     "report": {"cache", "cli", "discover", "fix", "flow", "knowledge", "link", "program", "read", "registry", "settings"},
     "run": {"cli", "fix", "report"},

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from resilint.globs import matcher
 from resilint.model import Confidence, Severity, Span
+
+if TYPE_CHECKING:
+    from resilint.knowledge import Inline
 
 FILE = "resilint.yaml"
 PYPROJECT = "pyproject.toml"
@@ -94,8 +97,8 @@ class Settings:
     memory_headroom: float = 0.9
     fix: Mapping[str, float] = field(default_factory=dict)
     services: Mapping[str, Service] = field(default_factory=dict)
-    knowledge: tuple[str | dict[str, Any], ...] = ()
-    """Entries as written, or paths relative to `folder`."""
+    knowledge: tuple[str | Inline, ...] = ()
+    """Entries as written, or paths relative to `folder`; whoever loads them checks them."""
 
     folder: Path | None = None
     """Where the settings file lies; `None` without one."""
@@ -572,17 +575,23 @@ class _Checker:
         }
         return Caller(path[-1], **self._record(node, path, readers, _dotted(path)))
 
-    def _knowledge(self, node: _Node, path: tuple[str, ...]) -> tuple[str | dict[str, Any], ...]:
-        sources: list[str | dict[str, Any]] = []
+    def _knowledge(self, node: _Node, path: tuple[str, ...]) -> tuple[str | Inline, ...]:
+        from resilint.knowledge import Inline
+
+        sources: list[str | Inline] = []
         for index, item in self._list(node, path):
             if isinstance(item.value, str) and item.value:
                 sources.append(item.value)
             elif isinstance(item.value, dict):
                 self._remember(item, (*path, index))
-                sources.append(item.plain())
+                sources.append(Inline(item.plain(), self._name, item.span.line, self._places_below((*path, index))))
             else:
                 self._expected(item, (*path, index), "a path or an entry")
         return tuple(sources)
+
+    def _places_below(self, above: tuple[str, ...]) -> Callable[[tuple[str, ...]], Span | None]:
+        places = self._places
+        return lambda keys: places.get((*above, *keys))
 
     def _remember(self, node: _Node, path: tuple[str, ...]) -> None:
         """Keeps the places of keys that someone else will check."""

@@ -86,7 +86,7 @@ def test_runs_share_the_file(tmp_path: Path) -> None:
 
 def test_a_locked_file_loses_entries_not_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     connect = sqlite3.connect
-    monkeypatch.setattr(module.sqlite3, "connect", lambda *args, **options: connect(*args, **{**options, "timeout": 0}))
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, **{**options, "timeout": 0}))
     put(tmp_path, a=b"1")
     holder = connect(tmp_path / FILE, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from resilint.knowledge import Inline
 from resilint.model import Confidence, Severity
 from resilint.settings import Settings, SettingsError, duration, find, load, rate
 
@@ -60,7 +61,11 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert (queue.batch, queue.workers, queue.arrival_rate) == (20, 1, 50.0)
     caller = account.callers["gateway"]
     assert (caller.timeout, caller.retries, caller.deadline) == (0.2, 3, 5.0)
-    assert read.knowledge == ("ci/resilint/our_rpc.yaml", {"library": "ours"})
+    path, entry = read.knowledge
+    assert path == "ci/resilint/our_rpc.yaml"
+    assert (
+        isinstance(entry, Inline) and entry.value == {"library": "ours"} and entry.line_of(["library"]) == len(WHOLE.splitlines())
+    )
     assert read.service_of("services/account/main.py") is account and read.service_of("main.py") is None
 
 
