@@ -8,9 +8,12 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resilint import facts as f
+from resilint.flow.deadlines import Deadlines
 from resilint.flow.resolve import Resolver
-from resilint.flow.values import Bind, Bound, ClassVal, Ext, Flow, FnVal, Frame, Hop, Obj, Thing
-from resilint.knowledge.schema import CallEntry
+from resilint.flow.slots import Slots
+from resilint.flow.values import Bind, ClassVal, Ext, Flow, FnVal, Frame, Hop, Obj, Thing
+from resilint.flow.values import Bound as BoundVal
+from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CallSite, Fun, Module
 from resilint.link.entries import Entry, entries_of
 from resilint.link.names import Names
@@ -18,6 +21,8 @@ from resilint.model import Confidence, Span, Step, Value
 from resilint.text import Lines
 
 if TYPE_CHECKING:
+    from resilint.flow.offers import Offers
+    from resilint.flow.timeouts import Fault, Timeouts
     from resilint.flow.waits import Wait
     from resilint.settings import Settings
 
@@ -144,7 +149,7 @@ class Program:
             for thing, binds in resolver._unwrap(flow.thing, resolver.binds(call, frame), frame):
                 name = resolver.canonical(thing)
                 entry = table.call(name) if name else None
-                holder = thing.obj if isinstance(thing, Bound) else None
+                holder = thing.obj if isinstance(thing, BoundVal) else None
                 yield Target(name, entry, holder, binds, flow._replace(thing=thing))
 
     def callees(self, site: CallSite, frame: Frame | None = None) -> list[Fun]:
@@ -169,7 +174,41 @@ class Program:
         """Functions that code outside the program calls: handlers, workers, jobs, callbacks."""
         return entries_of(self)
 
+    @cached_property
+    def slots(self) -> Slots:
+        """What stands in the slots of calls and objects."""
+        return Slots(self)
+
+    @cached_property
+    def deadlines(self) -> Deadlines:
+        """What bounds contexts and places."""
+        return Deadlines(self)
+
+    def version(self, row: Bound, fn: Fun) -> str | None:
+        """The version of a row's library that the repository pins; `None`: not pinned, so the newest known holds."""
+        return None
+
     # ------------------------------------------------------------ questions of rules
+
+    @cached_property
+    def offers(self) -> Offers:
+        """Timeouts and other settings that code promises to take."""
+        from resilint.flow.offers import Offers
+
+        return Offers(self)
+
+    @cached_property
+    def timeouts(self) -> Timeouts:
+        """Every fault of a timeout, sorted by what is wrong with it."""
+        from resilint.flow.timeouts import Timeouts
+
+        return Timeouts(self)
+
+    def servers_without_timeout(self) -> Iterator[Fault]:
+        """Servers that let a peer hold a connection for ever."""
+        from resilint.flow.timeouts import servers_without_timeout
+
+        return servers_without_timeout(self)
 
     @cached_property
     def all_waits(self) -> tuple[Wait, ...]:

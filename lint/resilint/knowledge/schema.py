@@ -228,6 +228,8 @@ class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Go: canonical parameter types in order; every function with this signature is such an entry."""
     inputs: tuple[int, ...] = ()
     """Positions of parameters (without self) that come from the caller; empty: all."""
+    context: int | None = None
+    """Position of the parameter that carries the caller's deadline."""
 
 
 class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

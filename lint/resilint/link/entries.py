@@ -22,6 +22,8 @@ class Entry(NamedTuple):
     kind: str
     because: str
     inputs: tuple[str, ...]
+    context: str = ""
+    """The parameter that carries the caller's deadline."""
 
 
 def entries_of(program: Program) -> dict[Fun, Entry]:
@@ -30,7 +32,7 @@ def entries_of(program: Program) -> dict[Fun, Entry]:
     out: dict[Fun, Entry] = {}
     for found in (_decorated, _of_bases, _signed, _registered, _assigned):
         for fn, row, because in found(program):
-            out.setdefault(fn, Entry(fn, row.kind, because, _inputs(fn, row)))
+            out.setdefault(fn, Entry(fn, row.kind, because, _inputs(fn, row), _context(fn, row)))
     return out
 
 
@@ -39,6 +41,11 @@ def _inputs(fn: Fun, row: EntryRow) -> tuple[str, ...]:
     if row.inputs:
         return tuple(names[i] for i in row.inputs if i < len(names))
     return tuple(names)
+
+
+def _context(fn: Fun, row: EntryRow) -> str:
+    names = [p.name for p in fn.head.params if p.kind != "self"]
+    return names[row.context] if row.context is not None and row.context < len(names) else ""
 
 
 def _lasts(program: Program, language: str, what: str) -> frozenset[str]:

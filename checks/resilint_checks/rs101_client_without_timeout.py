@@ -1,0 +1,22 @@
+"""RS101 client-without-timeout. Page: rule_docs/RS101.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for fault in program.timeouts.missing["network"]:
+        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
+
+
+RULE = Rule(
+    code="RS101",
+    name="client-without-timeout",
+    severity=Severity.ERROR,
+    summary="A network client or call that can wait for ever.",
+    languages=frozenset({"py", "go"}),
+    check=check,
+)

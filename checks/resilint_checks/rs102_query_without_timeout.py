@@ -1,0 +1,22 @@
+"""RS102 query-without-timeout. Page: rule_docs/RS102.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for fault in program.timeouts.missing["query"]:
+        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
+
+
+RULE = Rule(
+    code="RS102",
+    name="query-without-timeout",
+    severity=Severity.ERROR,
+    summary="A database statement that can run for ever.",
+    languages=frozenset({"py", "go"}),
+    check=check,
+)

@@ -1,0 +1,22 @@
+"""RS103 server-without-timeout. Page: rule_docs/RS103.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for fault in program.servers_without_timeout():
+        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
+
+
+RULE = Rule(
+    code="RS103",
+    name="server-without-timeout",
+    severity=Severity.ERROR,
+    summary="A server that lets a peer hold a connection or a worker for ever.",
+    languages=frozenset({"py", "go"}),
+    check=check,
+)

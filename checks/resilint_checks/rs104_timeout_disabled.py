@@ -1,0 +1,22 @@
+"""RS104 timeout-disabled. Page: rule_docs/RS104.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for fault in program.timeouts.disabled:
+        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
+
+
+RULE = Rule(
+    code="RS104",
+    name="timeout-disabled",
+    severity=Severity.ERROR,
+    summary="A timeout set to the value that means none.",
+    languages=frozenset({"py", "go"}),
+    check=check,
+)

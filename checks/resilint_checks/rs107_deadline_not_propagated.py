@@ -1,0 +1,22 @@
+"""RS107 deadline-not-propagated. Page: rule_docs/RS107.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for fault in program.timeouts.dropped_context:
+        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
+
+
+RULE = Rule(
+    code="RS107",
+    name="deadline-not-propagated",
+    severity=Severity.WARNING,
+    summary="A blocking call that is not given the deadline its code holds.",
+    languages=frozenset({"py", "go"}),
+    check=check,
+)

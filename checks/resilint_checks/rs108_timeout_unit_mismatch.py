@@ -1,0 +1,22 @@
+"""RS108 timeout-unit-mismatch. Page: rule_docs/RS108.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for fault in program.timeouts.mismatched:
+        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
+
+
+RULE = Rule(
+    code="RS108",
+    name="timeout-unit-mismatch",
+    severity=Severity.ERROR,
+    summary="A timeout whose value is in another unit than its API takes.",
+    languages=frozenset({"py", "go"}),
+    check=check,
+)

@@ -1,0 +1,230 @@
+"""Deadlines as values: which contexts reach a call, where they were made, and which scopes stand around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+from resilint import facts as f
+from resilint.flow.values import Bind, Flow, Flows, Frame, Null, Num, Obj, Text
+from resilint.link.code import CallSite, Fun
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """One possibility for the deadline of a context.
+
+    `root`: made fresh and never bounded; `request`: the peer may cancel it, nothing bounds it; `bounded`; `unknown`.
+    """
+
+    kind: Literal["root", "request", "bounded", "detached", "unknown"]
+    number: float | None
+    """Seconds; `inf` without end, `None` not known (a bounded one of unknown length is `bounded` with `None`)."""
+    made: tuple[Fun, f.Node] | None = None
+    """Where a root or bounded context was made."""
+    flow: Flow | None = None
+
+
+class Deadlines:
+    """Answers what bounds a context or a place, for one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self._scoped: dict[Fun, float | None] = {}
+
+    def of(self, expr: f.Expr, frame: Frame, depth: int = 0) -> list[Deadline]:
+        """What the context in an expression may be bounded by."""
+        return self.of_flows(self.resolver.ask(expr, frame), frame, depth)
+
+    def of_flows(self, flows: Flows, frame: Frame, depth: int = 0) -> list[Deadline]:
+        """The same for a value already resolved."""
+        out: dict[Deadline, None] = {}
+        for flow in flows:
+            for deadline in self._one(flow, frame, depth):
+                out.setdefault(deadline)
+        return list(out)
+
+    def _one(self, flow: Flow, frame: Frame, depth: int) -> Iterator[Deadline]:
+        thing = flow.thing
+        if depth > 8:
+            yield Deadline("unknown", None, None, flow)
+            return
+        if isinstance(thing, Null):
+            yield Deadline("root", inf, None, flow)
+            return
+        if not isinstance(thing, Obj) or thing.frame is None or not isinstance(thing.node, f.Call):
+            kind = self._by_type(thing) if isinstance(thing, Obj) else None
+            yield Deadline("request", inf, None, flow) if kind == "request" else Deadline("unknown", None, None, flow)
+            return
+        table = self.resolver.table(thing.frame.fn.module)
+        row = table.context(thing.maker.partition("#")[0])
+        args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
+        made = (thing.frame.fn, thing.node)
+        if row is None:
+            kind = self._by_type(thing)
+            yield Deadline("request", inf, made, flow) if kind == "request" else Deadline("unknown", None, made, flow)
+            return
+        if row.kind == "root":
+            yield Deadline("root", inf, made, flow)
+        elif row.kind == "request":
+            yield Deadline("request", inf, made, flow)
+        elif row.kind == "detached":
+            yield Deadline("detached", inf, made, flow)
+        elif row.kind == "derived":
+            yield from self._parent(row.parent, args, depth, flow)
+        else:
+            own = self._duration(row.duration, row.until, args)
+            parents = list(self._parent(row.parent, args, depth, flow))
+            known = [p.number for p in parents if p.number is not None]
+            number = own
+            if own is not None and known and len(known) == len(parents):
+                number = min(own, max(known))
+            if own == inf:
+                yield from parents or [Deadline("unknown", None, made, flow)]
+            else:
+                yield Deadline("bounded", number, made, flow)
+
+    def _parent(self, position: int | None, args: tuple[Bind, ...], depth: int, flow: Flow) -> Iterator[Deadline]:
+        if position is None or position >= len(args):
+            yield Deadline("unknown", None, None, flow)
+            return
+        bind = args[position]
+        yield from self.of(bind.expr, bind.frame, depth + 1)
+
+    def _duration(self, position: int | None, until: int | None, args: tuple[Bind, ...]) -> float | None:
+        if position is None or position >= len(args):
+            return None
+        flows = self.resolver.ask(args[position].expr, args[position].frame)
+        numbers = [float(x.thing.number) for x in flows if isinstance(x.thing, Num)]
+        if numbers and len(numbers) == len(flows):
+            return max(numbers)
+        return None
+
+    def _by_type(self, obj: Obj) -> str | None:
+        name = self.resolver.external_type(obj)
+        if not name:
+            return None
+        entry = self.program.knowledge.of("go").type(name)
+        if entry is not None and entry.role == "request":
+            return "request"
+        if entry is not None and any(m == "Context" for m in entry.returns):
+            return "request"
+        return None
+
+    # ------------------------------------------------------------ requests
+
+    def of_request(self, flows: Flows, depth: int = 0) -> list[Deadline]:
+        """What the context of a request object may be bounded by: from the call that made it, or last gave it another one."""
+        out: dict[Deadline, None] = {}
+        for flow in flows:
+            thing = flow.thing
+            if not isinstance(thing, Obj) or not isinstance(thing.node, f.Call) or thing.frame is None or depth > 6:
+                out.setdefault(Deadline("unknown", None, None, flow))
+                continue
+            table = self.resolver.table(thing.frame.fn.module)
+            entry = table.call(thing.maker.partition("#")[0])
+            args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
+            if entry is None:
+                out.setdefault(Deadline("unknown", None, None, flow))
+            elif entry.context is not None and entry.context < len(args):
+                bind = args[entry.context]
+                for deadline in self.of(bind.expr, bind.frame):
+                    out.setdefault(deadline)
+            elif entry.request is not None and thing.parent is not None:
+                for deadline in self.of_request((Flow(thing.parent),), depth + 1):
+                    out.setdefault(deadline)
+            else:
+                out.setdefault(Deadline("root", inf, None, flow))
+        return list(out)
+
+    # ------------------------------------------------------------ scopes
+
+    def around(self, site: CallSite) -> float | None:
+        """The bound of the scopes around a call in its own function: seconds, `None` for a scope of unknown length, `inf` for none."""
+        best: float | None = inf
+        body = site.fn.body
+        table = self.resolver.table(site.fn.module)
+        frame = self.resolver.frame(site.fn)
+        for arm in site.arm.chain():
+            node = arm.node
+            if isinstance(node, f.With) and arm.kind == "with":
+                for item in node.items:
+                    best = _least(best, self._scope(item.value, "with", frame, site))
+        for other in body.calls:
+            if other.call is site.call or not (other.call.at < site.call.at and site.call.end <= other.call.end):
+                continue
+            for target in self.program.targets(other):
+                row = table.scope(target.name) if target.name else None
+                if row is not None and row.form == "call" and row.body is not None and row.body < len(other.call.args):
+                    inner = other.call.args[row.body].value
+                    if inner.at <= site.call.at and site.call.end <= inner.end:
+                        best = _least(best, self._length(row.arg, row.pos, target.binds))
+        return best
+
+    def _scope(self, expr: f.Expr, form: str, frame: Frame, site: CallSite) -> float | None:
+        if not isinstance(expr, f.Call):
+            return inf
+        table = self.resolver.table(frame.fn.module)
+        for flow in self.resolver.callee(expr, frame):
+            name = self.resolver.canonical(flow.thing)
+            row = table.scope(name) if name else None
+            if row is not None and row.form == form:
+                if row.cuts == "await" and not (site.fn.head.is_async):
+                    return inf
+                return self._length(row.arg, row.pos, self.resolver.binds(expr, frame))
+        return inf
+
+    def _length(self, arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> float | None:
+        chosen: Bind | None = None
+        at = 0
+        for bind in binds:
+            if bind.name is not None and bind.name == arg:
+                chosen = bind
+            elif bind.name is None:
+                if at == pos:
+                    chosen = bind
+                at += 1
+        if chosen is None:
+            return inf
+        flows = self.resolver.ask(chosen.expr, chosen.frame)
+        if any(isinstance(x.thing, Null) for x in flows):
+            return inf
+        numbers = [float(x.thing.number) for x in flows if isinstance(x.thing, Num)]
+        if numbers and len(numbers) == len(flows):
+            return max(numbers)
+        if any(isinstance(x.thing, Text) for x in flows):
+            return inf
+        return None
+
+    def scoped(self, fn: Fun, depth: int = 0) -> float | None:
+        """The bound of scopes that stand around every call of a function; `inf` where some path has none."""
+        if fn in self._scoped:
+            return self._scoped[fn]
+        if depth > 3 or not fn.head.is_async:
+            return inf
+        self._scoped[fn] = inf
+        sites, whole = self.resolver.callers(fn)
+        worst: float | None = 0.0
+        for _frame, site, _args, _this in sites:
+            own = self.around(site)
+            if own == inf:
+                own = self.scoped(site.fn, depth + 1)
+            worst = None if own is None or worst is None else max(worst, own)
+        if not sites or not whole:
+            worst = inf
+        self._scoped[fn] = worst
+        return worst
+
+
+def _least(a: float | None, b: float | None) -> float | None:
+    """The smaller bound; one of unknown length counts as a bound."""
+    if a is None or b is None:
+        known = a if b is None else b
+        return known if known is not None and known != inf else None
+    return min(a, b)

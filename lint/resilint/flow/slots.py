@@ -1,0 +1,744 @@
+"""What stands in a slot: the writes that reach it, at the call, on the object, on its parts, on what it was made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import parse_qsl
+
+from resilint import facts as f
+from resilint.flow.resolve import unit_of_name
+from resilint.flow.values import (
+    Absent,
+    Bind,
+    Bound as BoundVal,
+    ClassVal,
+    Env,
+    Ext,
+    Flow,
+    Flows,
+    FnVal,
+    Frame,
+    Null,
+    Num,
+    Obj,
+    SuperVal,
+    Text,
+    Thing,
+    Unknown,
+)
+from resilint.knowledge.index import Table, holds
+from resilint.knowledge.schema import Bound, TypeEntry
+from resilint.link.code import CallSite, Fun, Klass, dotted
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+State = Literal["finite", "disabled", "absent", "unknown"]
+
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "dur": 1.0, "count": 1.0, "bytes": 1.0, "bool": 1.0}
+_TEXT_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ns|us|µs|ms|sec|s|min|m|h|d)")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One possibility for one slot. `number` is in seconds or a count; only `finite` has one, and not always: a value that is
+    present but cannot be read bounds without saying how long."""
+
+    state: State
+    bound: Bound
+    number: float | None = None
+    flow: Flow | None = None
+    holder: Obj | None = None
+    written: tuple[Fun, f.Node] | None = None
+    """Where it is written."""
+    mismatch: str = ""
+    """Why the number cannot be meant in the slot's unit."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """All possibilities of one way to fill a slot; they exclude each other."""
+
+    bound: Bound
+    slots: tuple[Slot, ...]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether something is there whatever happens."""
+        return bool(self.slots) and all(s.state == "finite" for s in self.slots)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether something may be there."""
+        return any(s.state in ("unknown", "finite") for s in self.slots)
+
+
+class Slots:
+    """Looks slots up, for one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self._objects: dict[tuple[Obj, frozenset[str]], tuple[Source, ...]] = {}
+        self._busy: set[Obj] = set()
+
+    def table(self, fn: Fun) -> Table:
+        """Knowledge for a function's language."""
+        return self.resolver.table(fn.module)
+
+    # ------------------------------------------------------------ calls
+
+    def at_call(self, rows: Iterable[Bound], binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None = None) -> list[Source]:
+        """What a call's own arguments put into slots."""
+        sources = []
+        for row in rows:
+            if not holds(row, self.program.version(row, where[0])):
+                continue
+            found = self._row_at_call(row, binds, where, holder)
+            if found is not None:
+                sources.append(found)
+        return sources
+
+    def _row_at_call(self, row: Bound, binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None) -> Source | None:
+        if row.option is not None:
+            return self._option(row, binds, where, holder)
+        bind: Bind | None = None
+        if row.arg is not None or row.pos is not None:
+            bind, spread = self._find(row.arg, row.pos, binds)
+            if bind is None and spread:
+                got = self._from_spread(row.arg, binds)
+                if got is None:
+                    return Source(row, (Slot("unknown", row, holder=holder, written=where),))
+                if got:
+                    return Source(row, tuple(self._classified(row, got, holder, where)))
+            if bind is not None:
+                flows = self.resolver.ask(bind.expr, bind.frame)
+                return Source(row, tuple(self._classified(row, flows, holder, (bind.frame.fn, bind.expr))))
+        if row.key is not None:
+            found = self._key(row, binds, where, holder)
+            if found is not None:
+                return found
+        if row.arg is None and row.pos is None and row.key is None:
+            return None
+        return self._default(row, holder, where)
+
+    def _default(self, row: Bound, holder: Obj | None, where: tuple[Fun, f.Node] | None) -> Source | None:
+        if row.default == "unset":
+            return None
+        if row.default == "endless":
+            return Source(row, (Slot("absent", row, inf, None, holder, where),))
+        if isinstance(row.default, int | float):
+            return Source(row, (Slot("finite", row, float(row.default) * self._scale(row), None, holder, where),))
+        return None
+
+    @staticmethod
+    def _scale(row: Bound) -> float:
+        return 1.0 if row.unit == "dur" else _SECONDS[row.unit]
+
+    @staticmethod
+    def _find(arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> tuple[Bind | None, bool]:
+        for bind in binds:
+            if arg is not None and bind.name == arg:
+                return bind, False
+        if pos is not None:
+            at = 0
+            for bind in binds:
+                if bind.name is not None or bind.spread == 2:
+                    continue
+                if bind.spread == 1:
+                    return None, True
+                if at == pos:
+                    return bind, False
+                at += 1
+        return None, arg is not None and any(b.spread == 2 for b in binds)
+
+    def _from_spread(self, arg: str | None, binds: tuple[Bind, ...]) -> Flows | None:
+        if arg is None:
+            return None
+        out: list[Flow] = []
+        for bind in binds:
+            if bind.spread == 2:
+                for flow in self.resolver.ask(bind.expr, bind.frame):
+                    got = self.resolver.keyed(flow.thing, arg)
+                    if got is None:
+                        return None
+                    out.extend(x._replace(hops=flow.hops + x.hops, omitted=flow.omitted + x.omitted) for x in got)
+                    if not got:
+                        out.append(Flow(Absent(), flow.hops, flow.omitted, flow.default))
+            elif bind.spread == 1:
+                return None
+        if all(isinstance(x.thing, Absent) for x in out):
+            return () if not any(x.omitted for x in out) else tuple(out)
+        return tuple(out)
+
+    def _option(self, row: Bound, binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None) -> Source | None:
+        unknown = False
+        for bind in binds:
+            if bind.name is not None:
+                continue
+            for flow in self.resolver.ask(bind.expr, bind.frame):
+                for option in self._option_objects(flow, bind):
+                    if isinstance(option, Obj) and option.kind == "call" and option.frame is not None and isinstance(option.node, f.Call):
+                        if option.maker == row.option:
+                            args = option.binds if option.binds is not None else self.resolver.binds(option.node, option.frame)
+                            position = row.pos or 0
+                            if position < len(args):
+                                flows = self.resolver.ask(args[position].expr, args[position].frame)
+                                return Source(row, tuple(self._classified(row, flows, holder, (option.frame.fn, option.node))))
+                            return Source(row, (Slot("finite", row, None, flow, holder, (option.frame.fn, option.node)),))
+                    elif bind.spread:
+                        unknown = True
+        if unknown:
+            return Source(row, (Slot("unknown", row, holder=holder, written=where),))
+        return self._default(row, holder, where)
+
+    def _option_objects(self, flow: Flow, bind: Bind) -> Iterator[Thing]:
+        if bind.spread:
+            for inner in self.resolver._element(flow, bind.frame):
+                yield inner.thing
+        else:
+            yield flow.thing
+
+    def _key(self, row: Bound, binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None) -> Source | None:
+        """A key in a mapping or text argument: a DSN, a URL's query, a dict of options."""
+        assert row.key is not None
+        out: list[Slot] = []
+        for position, bind in enumerate(binds):
+            if row.key_in is not None and bind.name != row.key_in and not (bind.name is None and row.key_pos == position):
+                continue
+            if bind.spread == 2:
+                for flow in self.resolver.ask(bind.expr, bind.frame):
+                    got = self.resolver.keyed(flow.thing, row.key)
+                    if got is None:
+                        out.append(Slot("unknown", row, None, flow, holder, where))
+                    elif got:
+                        out.extend(self._classified(row, got, holder, (bind.frame.fn, bind.expr)))
+                continue
+            for flow in self.resolver.ask(bind.expr, bind.frame):
+                thing = flow.thing
+                if isinstance(thing, Text):
+                    text = key_in_text(thing.known, row.key)
+                    if text is not None:
+                        value = self._text_value(row, text)
+                        out.append(replace(value, flow=flow, holder=holder, written=(bind.frame.fn, bind.expr)))
+                elif isinstance(thing, Obj) and isinstance(thing.node, f.Coll | f.Call) and (thing.type == "map" or thing.maker == "<builtin>.dict"):
+                    got = self.resolver.keyed(thing, row.key)
+                    if got is None:
+                        out.append(Slot("unknown", row, None, flow, holder, where))
+                    elif got:
+                        out.extend(self._classified(row, got, holder, (bind.frame.fn, bind.expr)))
+        if not out:
+            return None
+        return Source(row, tuple(out))
+
+    def _text_value(self, row: Bound, text: str) -> Slot:
+        if "\0" in text or not text:
+            return Slot("finite", row, None)
+        number = duration_in(text, row.unit)
+        if number is None:
+            return Slot("finite", row, None)
+        if _disables(row, Num(number / self._scale(row) if row.unit != "dur" else number)):
+            return Slot("disabled", row, inf)
+        return Slot("finite", row, number, mismatch=self._implausible(row, number))
+
+    # ------------------------------------------------------------ values to slots
+
+    def _classified(self, row: Bound, flows: Flows, holder: Obj | None, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
+        for flow in flows:
+            yield from self._classify(row, flow, holder, where)
+
+    def _classify(self, row: Bound, flow: Flow, holder: Obj | None, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
+        thing = flow.thing
+        base = Slot("unknown", row, None, flow, holder, where)
+        match thing:
+            case Num():
+                yield self._number(row, thing, base)
+            case Null() | Absent():
+                yield self._null(row, thing, flow, base)
+            case Ext() if thing.name in row.inherits:
+                found = self._default(row, holder, where)
+                yield found.slots[0] if found is not None else replace(base, state="absent", number=inf)
+            case Ext():
+                yield replace(base, state="disabled", number=inf) if thing.name in row.disabled else replace(base, state="finite")
+            case Text():
+                number = duration_in(thing.known, row.unit) if thing.whole is not None else None
+                if number is not None and _disables(row, Num(number)):
+                    yield replace(base, state="disabled", number=inf)
+                else:
+                    yield replace(base, state="finite", number=number)
+            case Obj():
+                yield from self._object(row, thing, flow, base, where)
+            case Env():
+                yield replace(base, state="finite")
+            case Unknown():
+                yield base
+            case _:
+                yield replace(base, state="finite")
+
+    def _number(self, row: Bound, thing: Num, base: Slot) -> Slot:
+        if _disables(row, thing):
+            return replace(base, state="disabled", number=inf)
+        number = float(thing.number)
+        if row.unit in ("count", "bool", "bytes"):
+            return replace(base, state="finite", number=number)
+        go = base.written is not None and base.written[0].module.language == "go"
+        if thing.unit == "dur":
+            wrong = "" if not thing.raw or number == 0 else self._implausible(row, number) or _nanoseconds(number, thing)
+            return replace(base, state="finite", number=number, mismatch=wrong)
+        if row.unit == "dur":
+            seconds = number * 1e-9 if go else number
+            wrong = ""
+            if go and number and abs(seconds) < 1e-3:
+                wrong = f"a bare {_plain(number)} is {_plain(number)} ns for time.Duration"
+            return replace(base, state="finite", number=seconds, mismatch=wrong)
+        seconds = number * _SECONDS[row.unit]
+        wrong = self._implausible(row, seconds)
+        if thing.unit and thing.unit != row.unit and number:
+            wrong = f"the value is named in {thing.unit}, the slot counts {row.unit}"
+        return replace(base, state="finite", number=seconds, mismatch=wrong)
+
+    def _implausible(self, row: Bound, seconds: float) -> str:
+        if row.plausible is None or row.unit in ("count", "bool", "bytes"):
+            return ""
+        scale = self._scale(row)
+        low, high = row.plausible[0] * scale, row.plausible[1] * scale
+        if 0 < seconds < low or seconds > high:
+            return f"{say_seconds(seconds)} is outside of the sensible {say_seconds(low)} to {say_seconds(high)}"
+        return ""
+
+    def _null(self, row: Bound, thing: Thing, flow: Flow, base: Slot) -> Slot:
+        by_default = bool(flow.omitted) or flow.default or isinstance(thing, Absent)
+        if isinstance(thing, Absent):
+            zero_disables = any(d in (0, "zero") and not isinstance(d, bool) for d in row.disabled)
+            if row.default == "unset" and not zero_disables:
+                return replace(base, state="absent", number=inf)
+            if isinstance(row.default, int | float):
+                return replace(base, state="finite", number=float(row.default) * self._scale(row))
+            return replace(base, state="absent", number=inf)
+        if None in row.disabled:
+            if by_default and not isinstance(row.default, int | float):
+                return replace(base, state="absent", number=inf)
+            return replace(base, state="disabled", number=inf)
+        if isinstance(row.default, int | float):
+            return replace(base, state="finite", number=float(row.default) * self._scale(row))
+        return replace(base, state="absent", number=inf)
+
+    def _object(self, row: Bound, thing: Obj, flow: Flow, base: Slot, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
+        if isinstance(thing.node, f.Coll) and thing.frame is not None:
+            if row.item is not None and row.item < len(thing.node.items) and not any(p.spread for p in thing.node.items):
+                part = thing.node.items[row.item].value
+                for inner in self.resolver.ask(part, thing.frame):
+                    yield from self._classify(row, inner._replace(hops=flow.hops + inner.hops, omitted=flow.omitted + inner.omitted), base.holder, where)
+                return
+            yield replace(base, state="finite")
+            return
+        entry = self._type(thing, where[0])
+        if entry is not None and entry.role == "limits":
+            found = [
+                source
+                for source in self.of_object(thing, frozenset({row.slot}))
+                if source.bound.slot == row.slot
+            ]
+            slots = [s for source in found for s in source.slots]
+            if not slots:
+                yield replace(base, state="absent", number=inf)
+                return
+            best = next((source for source in found if source.bounded), None)
+            chosen = best.slots if best is not None else slots
+            for slot in chosen:
+                flow2 = slot.flow or flow
+                yield replace(slot, bound=row, flow=flow2, holder=base.holder, written=slot.written or base.written)
+            return
+        if thing.kind in ("outside", "any"):
+            yield base
+            return
+        yield replace(base, state="finite")
+
+    def _type(self, obj: Obj, fn: Fun) -> TypeEntry | None:
+        name = self.resolver.external_type(obj)
+        return self.table(fn).type(name) if name else None
+
+    # ------------------------------------------------------------ objects
+
+    def of_object(self, obj: Obj, wanted: frozenset[str]) -> tuple[Source, ...]:
+        """Everything that fills the wanted slots of an object: its construction, writes, parts, and what it was made from."""
+        key = (obj, wanted)
+        found = self._objects.get(key)
+        if found is None:
+            if obj in self._busy or len(self._busy) > 12:
+                return ()
+            self._busy.add(obj)
+            try:
+                found = self._objects[key] = tuple(self._of_object(obj, wanted))
+            finally:
+                self._busy.discard(obj)
+        return found
+
+    def _language(self, obj: Obj) -> str:
+        if isinstance(obj.type, Klass):
+            return obj.type.module.language
+        if obj.frame is not None:
+            return obj.frame.fn.module.language
+        return "go" if "/" in str(obj.type) else "python"
+
+    def _of_object(self, obj: Obj, wanted: frozenset[str]) -> Iterator[Source]:
+        table = self.program.knowledge.of(self._language(obj))
+        name = self.resolver.external_type(obj)
+        where = (obj.frame.fn, obj.node) if obj.frame is not None and isinstance(obj.node, f.Node) else None
+        rows = [r for r in table.bounds(name) if r.slot in wanted] if name else []
+        entry = table.type(name) if name else None
+        binds = self._made_with(obj)
+        for row in rows:
+            if where is not None and not holds(row, self.program.version(row, where[0])):
+                continue
+            yield from self._row_of_object(row, obj, binds, where)
+        if entry is not None:
+            for part in self._parts(obj, table, name, binds):
+                if part is None:
+                    yield from (Source(r, (Slot("unknown", r, holder=obj),)) for r in rows[:1])
+                    continue
+                yield from (s for s in self.of_object(part, wanted))
+        maker = table.call(obj.maker.partition("#")[0]) if obj.maker else None
+        if maker is not None and obj.kind == "call" and where is not None and binds is not None:
+            made = [r for r in maker.bounds if r.slot in wanted]
+            yield from self.at_call(made, binds, where, obj)
+            if maker.part is not None and maker.part < len(binds):
+                for flow in self.resolver.ask(binds[maker.part].expr, binds[maker.part].frame):
+                    if isinstance(flow.thing, Obj):
+                        yield from self.of_object(flow.thing, wanted)
+        if obj.parent is not None and obj.kind in ("call", "base"):
+            yield from self.of_object(obj.parent, wanted)
+
+    def _made_with(self, obj: Obj) -> tuple[Bind, ...] | None:
+        """The arguments an external constructor got; for a class of the program those it passes on to its external base."""
+        if obj.binds is not None and not isinstance(obj.type, Klass):
+            return obj.binds
+        if isinstance(obj.type, Klass):
+            return self._passed_to_base(obj, obj.type)
+        if isinstance(obj.node, f.Call) and obj.frame is not None and obj.kind == "call":
+            return self.resolver.binds(obj.node, obj.frame)
+        return None
+
+    def _passed_to_base(self, obj: Obj, klass: Klass) -> tuple[Bind, ...] | None:
+        resolver = self.resolver
+        for k in resolver.mro(klass)[0]:
+            init = k.methods.get("__init__")
+            if init is None:
+                continue
+            frame = resolver._constructor_frame(obj, init) or resolver.frame(init)
+            for site in init.body.calls:
+                if site.last != "__init__":
+                    continue
+                for target, binds in resolver.targets(site.call, frame):
+                    if isinstance(target, BoundVal | SuperVal):
+                        return binds
+                    if isinstance(target, Ext) and binds:
+                        return binds[1:]
+            return None
+        if isinstance(obj.node, f.Call) and obj.frame is not None and obj.kind == "new":
+            return obj.binds if obj.binds is not None else resolver.binds(obj.node, obj.frame)
+        return None
+
+    def _row_of_object(self, row: Bound, obj: Obj, binds: tuple[Bind, ...] | None, where: tuple[Fun, f.Node] | None) -> Iterator[Source]:
+        here: Source | None = None
+        written = False
+        at = where or (None, None)
+        if binds is not None and where is not None:
+            here = self._row_at_call(row, binds, where, obj)
+            written = here is not None and any(s.flow is not None or s.state in ("unknown", "disabled") for s in here.slots)
+        if row.field is not None:
+            flows = tuple(x for x in self.resolver.written(obj, row.field))
+            if flows:
+                fn = where[0] if where is not None else None
+                if fn is not None:
+                    sure = not all(isinstance(x.thing, Absent) for x in flows)
+                    slots = []
+                    for flow in flows:
+                        place = self._place(flow, fn, where)
+                        slots.extend(self._classify(row, flow, obj, place))
+                    if obj.kind == "new" and not self._in_literal(obj, row.field) and self._only_branches(obj, row.field) and sure:
+                        slots.append(Slot("absent", row, inf, None, obj, where))
+                    yield Source(row, tuple(slots))
+                    return
+                yield Source(row, (Slot("finite", row, None, flows[0], obj, where),))
+                return
+        if row.class_attr is not None and isinstance(obj.type, Klass):
+            for k in self.resolver.mro(obj.type)[0]:
+                flows = self.resolver._class_field(k, row.class_attr)
+                if flows:
+                    place = (k.module.functions[0], k.fields[row.class_attr].init)
+                    yield Source(row, tuple(self._classified(row, flows, obj, place)))  # type: ignore[arg-type]
+                    return
+        if row.setter is not None:
+            found = list(self._setter(row, obj))
+            if found:
+                yield Source(row, tuple(found))
+                return
+        if row.statement is not None:
+            found = list(self._statement(row, obj))
+            if found:
+                yield Source(row, tuple(found))
+            return
+        if here is not None and written:
+            yield here
+            return
+        if obj.kind in ("outside", "any") and not isinstance(obj.type, Klass):
+            yield Source(row, (Slot("unknown", row, None, None, obj, where),))
+            return
+        default = self._default(row, obj, at) if at[0] is not None else self._default(row, obj, None)  # type: ignore[arg-type]
+        if default is not None and (row.field or row.arg or row.pos is not None or row.key or row.setter or row.class_attr or row.option):
+            yield default
+
+    @staticmethod
+    def _in_literal(obj: Obj, field: str) -> bool:
+        return isinstance(obj.node, f.New) and any(isinstance(p.key, f.Ref) and p.key.name == field for p in obj.node.fields)
+
+    def _only_branches(self, obj: Obj, field: str) -> bool:
+        """Whether every write of the field in the function that makes the object stands in a branch."""
+        if obj.frame is None:
+            return False
+        found = False
+        for key, defs in obj.frame.fn.body.definitions.items():
+            if key.endswith("." + field):
+                for d in defs:
+                    found = True
+                    if all(arm.always or arm.kind == "root" for arm in d.arm.chain()):
+                        return False
+                    if any(arm.kind == "else" or (arm.kind == "then" and getattr(arm.node, "orelse", ())) for arm in d.arm.chain()):
+                        return False
+        return found
+
+    def _place(self, flow: Flow, fn: Fun, where: tuple[Fun, f.Node] | None) -> tuple[Fun, f.Node]:
+        for hop in reversed(flow.hops):
+            if " set here" in hop.text or " is set" in hop.text:
+                module = self.program.names.modules.get(hop.path)
+                if module is not None:
+                    return module.functions[0], f.Ref(hop.at, hop.end, "")
+        return where or (fn, fn.body.block[0] if fn.body.block else f.Ref(fn.head.at, fn.head.end, ""))
+
+    def _setter(self, row: Bound, obj: Obj) -> Iterator[Slot]:
+        assert row.setter is not None
+        for site, binds in self.method_calls(obj, row.setter):
+            bind, _ = self._find(row.arg, row.pos if row.pos is not None else 0, binds)
+            if bind is not None:
+                yield from self._classified(row, self.resolver.ask(bind.expr, bind.frame), obj, (site.fn, bind.expr))
+            elif binds:
+                yield Slot("unknown", row, None, None, obj, (site.fn, site.call))
+            else:
+                yield Slot("finite", row, None, None, obj, (site.fn, site.call))
+
+    def method_calls(self, obj: Obj, method: str) -> Iterator[tuple[CallSite, tuple[Bind, ...]]]:
+        """Calls of a method on this object, anywhere."""
+        language = self._language(obj)
+        for caller in self.program.names.callers(method):
+            if caller.module.language != language:
+                continue
+            for site in caller.body.calls:
+                if site.last != method:
+                    continue
+                for target in self.program.targets(site):
+                    holder = target.holder
+                    thing = target.flow.thing
+                    if holder is None and isinstance(thing, FnVal):
+                        continue
+                    if holder is not None and (holder == obj or _same_object(holder, obj)):
+                        yield site, target.binds
+                        break
+
+    def _statement(self, row: Bound, obj: Obj) -> Iterator[Slot]:
+        assert row.statement is not None
+        wanted = row.statement.encode()
+        language = self._language(obj)
+        for path, module in self.program.names.modules.items():
+            if module.language != language or wanted not in self.program.source(path):
+                continue
+            for fn in module.functions:
+                if not fn.head.calls:
+                    continue
+                for site in fn.body.calls:
+                    for arg in site.call.args[:2]:
+                        if not isinstance(arg.value, f.Lit | f.Fmt | f.Bin | f.Call | f.Ref):
+                            continue
+                        if row.statement.lower() not in self.program.text_of(fn, arg.value, 4000).lower():
+                            continue
+                        for flow in self.resolver.ask(arg.value, self.resolver.frame(fn)):
+                            if isinstance(flow.thing, Text):
+                                text = re.search(rf"(?i)\bset\b.*\b{re.escape(row.statement)}\b\s*(?:=|to)?\s*'?([^';\s]*)", flow.thing.known)
+                                if text is not None:
+                                    yield replace(self._text_value(row, text[1]), flow=flow, holder=obj, written=(fn, site.call))
+
+    def _parts(self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None) -> Iterator[Obj | None]:
+        seen: set[Obj] = set()
+        for level in table.mro(name):
+            for part in level.parts:
+                flows: list[Flow] = []
+                if binds is not None and (part.arg is not None or part.pos is not None):
+                    bind, _ = self._find(part.arg, part.pos, binds)
+                    if bind is not None:
+                        flows.extend(self.resolver.ask(bind.expr, bind.frame))
+                if part.field is not None:
+                    flows.extend(self.resolver.written(obj, part.field))
+                if part.setter is not None:
+                    for _site, args in self.method_calls(obj, part.setter):
+                        bind, _ = self._find(part.arg, part.pos if part.pos is not None else 0, args)
+                        if bind is not None:
+                            flows.extend(self.resolver.ask(bind.expr, bind.frame))
+                for flow in flows:
+                    if isinstance(flow.thing, Obj) and flow.thing not in seen:
+                        seen.add(flow.thing)
+                        yield flow.thing
+                    elif isinstance(flow.thing, Unknown) and not any(isinstance(x.thing, Obj) for x in flows):
+                        yield None
+
+    # ------------------------------------------------------------ delegation
+
+    def delegated(self, obj: Obj, args: frozenset[str]) -> bool | None:
+        """Whether the object's class, a part of it or an attribute bound anew supplies one of the arguments to every call.
+
+        `None`: something stands there that cannot be read.
+        """
+        table = self.program.knowledge.of(self._language(obj))
+        return self._delegated(obj, args, table, 0)
+
+    def _delegated(self, obj: Obj, args: frozenset[str], table: Table, depth: int) -> bool | None:
+        if depth > 4:
+            return False
+        name = self.resolver.external_type(obj)
+        unclear = False
+        delegates = [d for level in table.mro(name) for d in level.delegates]
+        if isinstance(obj.type, Klass):
+            for k in self.resolver.mro(obj.type)[0]:
+                for d in delegates:
+                    method = k.methods.get(d)
+                    if method is not None and self.supplies(method, args):
+                        return True
+        for d in delegates:
+            for flow in self.resolver.written(obj, d):
+                thing = flow.thing
+                if isinstance(thing, Obj) and thing.maker == "functools.partial" and isinstance(thing.node, f.Call):
+                    if any(a.name in args for a in thing.node.args):
+                        return True
+                elif isinstance(thing, FnVal) and self.supplies(thing.fn, args):
+                    return True
+                elif isinstance(thing, Unknown):
+                    unclear = True
+        for part in self._parts(obj, table, name, self._made_with(obj)):
+            if part is None:
+                unclear = True
+                continue
+            got = self._delegated(part, args, table, depth + 1)
+            if got:
+                return True
+            unclear = unclear or got is None
+        return None if unclear else False
+
+    def supplies(self, fn: Fun, args: frozenset[str]) -> bool:
+        """Whether a body gives one of these arguments to something it calls, or puts it into the keywords it passes on."""
+        for name, defs in fn.body.definitions.items():
+            if name.endswith("[]") and any(_stored_key(d.node, name[:-2]) in args for d in defs):
+                return True
+        for site in fn.body.calls:
+            for arg in site.call.args:
+                if arg.name in args and not (isinstance(arg.value, f.Lit) and arg.value.value is None):
+                    if isinstance(arg.value, f.Ref) and arg.value.name in fn.params and fn.params[arg.value.name].default is None:
+                        continue
+                    default = fn.params[arg.value.name].default if isinstance(arg.value, f.Ref) and arg.value.name in fn.params else None
+                    if isinstance(default, f.Lit) and default.value is None and arg.value.name not in fn.body.definitions:  # type: ignore[union-attr]
+                        continue
+                    return True
+            if site.last in ("setdefault", "update") and site.call.args:
+                first = site.call.args[0]
+                if isinstance(first.value, f.Lit) and first.value.value in args:
+                    return True
+        return False
+
+
+def _stored_key(node: object, base: str) -> str | None:
+    if isinstance(node, f.Assign):
+        for target in node.targets:
+            if isinstance(target, f.Index) and dotted(target.base) == base and isinstance(target.key, f.Lit) and isinstance(target.key.value, str):
+                return target.key.value
+    return None
+
+
+def _same_object(a: Obj, b: Obj) -> bool:
+    """One may be the other: the same place made both, or one is any instance of the other's class."""
+    if isinstance(a.node, f.Node) and a.node is b.node and a.kind == b.kind and a.maker == b.maker:
+        return True
+    if isinstance(a.type, Klass) and a.type is b.type:
+        return a.kind in ("any", "outside") or b.kind in ("any", "outside")
+    return False
+
+
+def _disables(row: Bound, thing: Num) -> bool:
+    number = thing.number
+    for value in row.disabled:
+        if value == "negative" and not isinstance(number, bool) and number < 0:
+            return True
+        if value in ("zero",) and number == 0:
+            return True
+        if isinstance(value, bool):
+            if isinstance(number, bool) and number == value:
+                return True
+        elif isinstance(value, int | float) and not isinstance(number, bool) and float(number) == float(value):
+            return True
+    return False
+
+
+def _nanoseconds(seconds: float, thing: Num) -> str:
+    if 0 < abs(seconds) < 1e-3:
+        return f"a bare number is nanoseconds: {say_seconds(seconds)}"
+    return ""
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else f"{number:g}"
+
+
+def say_seconds(seconds: float) -> str:
+    """A duration as people write it: `30 ns`, `1.5 s`, `2 min`."""
+    if seconds == inf:
+        return "for ever"
+    size = abs(seconds)
+    for limit, unit, scale in ((1e-6, "ns", 1e-9), (1e-3, "µs", 1e-6), (1.0, "ms", 1e-3), (120.0, "s", 1.0), (7200.0, "min", 60.0)):
+        if size < limit:
+            return f"{seconds / scale:.4g} {unit}"
+    return f"{seconds / 3600:.4g} h"
+
+
+def duration_in(text: str, unit: str) -> float | None:
+    """Seconds (or a count) in a text value: `5s`, `1m30s`, `2000` in the slot's unit; `None` where it is neither."""
+    text = text.strip()
+    try:
+        return float(text) * (_SECONDS.get(unit, 1.0) if unit != "dur" else 1.0)
+    except ValueError:
+        pass
+    total, end = 0.0, 0
+    for match in _DURATION.finditer(text):
+        if match.start() != end:
+            return None
+        total += float(match[1]) * _TEXT_UNITS[match[2]]
+        end = match.end()
+    return total if end and end == len(text) else None
+
+
+def key_in_text(text: str, key: str) -> str | None:
+    """The value of a key in a URL's query, a `key=value` connection text or libpq's `-c key=value`; `None` if it is not there."""
+    query = text.partition("?")[2]
+    if query:
+        for name, value in parse_qsl(query.replace("\0", "%00"), keep_blank_values=True):
+            if name == key:
+                return value
+            if name == "options":
+                inner = key_in_text(value, key)
+                if inner is not None:
+                    return inner
+    found = re.search(rf"(?:^|[\s;,&?'\"]|-c\s*|--){re.escape(key)}\s*=\s*('[^']*'|[^\s;&,'\"]*)", text)
+    return found[1].strip("'") if found is not None else None
+
+

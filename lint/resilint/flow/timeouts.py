@@ -1,0 +1,445 @@
+"""Timeouts that are missing, disabled, in the wrong unit or replaced: one fault per place, by the catalogue's precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from resilint import facts as f
+from resilint.flow.slots import Slot, Source, say_seconds
+from resilint.flow.values import Absent, Bind, Flow, Null, Obj, Unknown
+from resilint.flow.waits import Endless, Wait
+from resilint.knowledge.schema import Bound, Need, TypeEntry
+from resilint.link.code import CallSite, Fun, Klass
+from resilint.model import Confidence, Severity, Span, Step, Value
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+TIME = frozenset(
+    {"total", "read", "write", "connect", "io", "header", "body", "idle", "handshake", "statement", "transaction", "lock_wait"}
+    | {"pool_wait", "wait", "deadline", "request", "elapsed"}
+)
+"""Slots that hold a time which ends a wait."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault, ready to be reported: where, what, and the values it rests on."""
+
+    span: Span
+    message: str
+    value: Value
+    severity: Severity | None = None
+    key: object = None
+    """What it is about: faults of one code with one key are one."""
+
+
+@dataclass(frozen=True)
+class WrittenSlot:
+    """A slot with a value that somebody wrote, at a call, in a literal or by an assignment."""
+
+    slot: Slot
+    where: tuple[Fun, f.Node]
+    api: str
+    holder: Obj | None
+
+
+class Timeouts:
+    """Sorts every endless wait to the one code that says what is wrong with it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self.missing: dict[str, list[Fault]] = {"network": [], "query": []}
+        self.dropped_context: list[Fault] = []
+        self.disabled: list[Fault] = []
+        self.mismatched: list[Fault] = []
+        self._disabled_at: set[tuple[str, int]] = set()
+        self._seen: set[object] = set()
+        self._written()
+        for wait in program.all_waits:
+            if wait.kind in ("network", "query", "connect") and wait.bound == inf:
+                self._sort(wait)
+        for faults in (*self.missing.values(), self.dropped_context, self.disabled, self.mismatched):
+            faults.sort(key=lambda x: (x.span, x.message))
+
+    # ------------------------------------------------------------ endless waits
+
+    def _sort(self, wait: Wait) -> None:
+        if self._without_context(wait) or self._fresh_context(wait):
+            return
+        for way in wait.ways:
+            if way.reason == "disabled":
+                self._add_disabled(way.where, wait.api, wait.kind, way.confidence, way.steps)
+                continue
+            if self.program.offers.explains(wait, way):
+                continue
+            self._missing(wait, way)
+
+    def _missing(self, wait: Wait, way: Endless) -> None:
+        program = self.program
+        fn, node = way.where
+        kind = "query" if wait.kind == "query" else "network"
+        key = ("missing", kind, fn.module.path, node.at, node.end)
+        if key in self._seen or (fn.module.path, node.at) in self._disabled_at:
+            return
+        self._seen.add(key)
+        subject = way.subject or wait.api
+        if fn is wait.fn and node is wait.site.call:
+            where = "nothing on its path sets a timeout"
+        elif way.holder is not None and way.holder.node is node:
+            where = f"neither the object made here nor its calls set a {'statement timeout' if kind == 'query' else 'timeout'}"
+        else:
+            where = "this call leaves the timeout out"
+            subject = wait.api
+        what = "a statement" if kind == "query" else "a call"
+        message = f"{short(subject)} can wait for ever: {where}" if subject == wait.api else f"{what} through {short(subject)} can wait for ever: {where}"
+        value = Value(inf, way.confidence, way.steps)
+        self.missing[kind].append(Fault(program.span_of(fn, node), message, value, key=key))
+
+    def _add_disabled(self, where: tuple[Fun, f.Node], api: str, kind: str, confidence: Confidence, steps: tuple[Step, ...]) -> None:
+        fn, node = where
+        key = (fn.module.path, node.at)
+        if key in self._disabled_at:
+            return
+        self._disabled_at.add(key)
+        text = self.program.text_of(fn, node, 30)
+        self.disabled.append(
+            Fault(self.program.span_of(fn, node), f"`{text}` switches the timeout of {short(api)} off: it can wait for ever", Value(inf, confidence, steps), key=key)
+        )
+
+    # ------------------------------------------------------------ contexts
+
+    def _without_context(self, wait: Wait) -> bool:
+        """The call takes no context although its function has one."""
+        entry = self.program.entries.get(wait.fn)
+        if wait.entry.takes_no_context:
+            held = self._held(wait.fn)
+        elif entry is not None and entry.context:
+            held = wait.fn.params.get(entry.context)
+        else:
+            held = None
+        if held is None:
+            return False
+        span = self.program.span_of(wait.fn, wait.site.call)
+        steps = (self.program.step(wait.fn, wait.fn.head, f"{wait.fn.head.qual} holds `{held.name}`"),)
+        if wait.entry.takes_no_context:
+            message = f"{short(wait.api)} takes no context although `{held.name}` is in scope: the caller's deadline and cancellation stop here"
+        else:
+            message = f"{short(wait.api)} is given no timeout although `{held.name}` carries the caller's deadline"
+        self.dropped_context.append(Fault(span, message, Value(inf, Confidence.HIGH, self._head_steps(steps)), key=(span,)))
+        return True
+
+    def _head_steps(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        # A function's whole range is no place to look at: its first line is.
+        return tuple(Step(Span(s.span.path, s.span.line, s.span.col, s.span.line, s.span.col + 1), s.text) for s in steps)
+
+    def _fresh_context(self, wait: Wait) -> bool:
+        """The call is given a context made fresh although a caller holds one."""
+        done = False
+        for deadline in wait.deadlines:
+            if deadline.kind != "root" or deadline.made is None:
+                continue
+            fn, node = deadline.made
+            found = self._holder_above(fn)
+            if found is None:
+                continue
+            done = True
+            chain, held = found
+            key = ("fresh", fn.module.path, node.at)
+            if key in self._seen:
+                continue
+            self._seen.add(key)
+            steps: list[Step] = []
+            top = chain[-1][0]
+            steps.extend(self._head_steps((self.program.step(top, top.head, f"{top.head.qual} holds `{held.name}`"),)))
+            for caller, site in reversed(chain[1:] if len(chain) > 1 else []):
+                if site is not None:
+                    steps.append(self.program.step(caller, site.call, f"{caller.head.qual} calls on without it"))
+            steps.append(self.program.step(wait.fn, wait.site.call, f"{short(wait.api)} waits under the fresh context"))
+            far = "" if len(chain) == 1 else f", {len(chain) - 1} call{'s' if len(chain) > 2 else ''} above"
+            message = f"a fresh context replaces `{held.name}` of {top.head.qual}{far}: {short(wait.api)} has no deadline and is not cancelled"
+            self.dropped_context.append(Fault(self.program.span_of(fn, node), message, Value(inf, Confidence.HIGH, tuple(steps)), key=key))
+        return done
+
+    def _held(self, fn: Fun) -> f.Param | None:
+        """The context or request among a function's parameters; a literal inside a function sees that one's too."""
+        scope: Fun | None = fn
+        while scope is not None:
+            for param in scope.head.params:
+                if param.kind == "self" or param.name in ("_", ""):
+                    continue
+                kind = self.resolver.resolve_type(param.type, scope) if param.type is not None else None
+                if isinstance(kind, str) and kind:
+                    entry = self.resolver.table(scope.module).type(kind)
+                    if kind == "context.Context" or (entry is not None and entry.role in ("context", "request") and "Context" in entry.returns):
+                        return param
+            if self._detached(scope):
+                return None
+            scope = scope.parent
+        return None
+
+    def _detached(self, fn: Fun) -> bool:
+        """Whether a function literal runs on its own (`go func() {…}`): its parent's request may be over."""
+        parent = fn.parent
+        if parent is None or fn.head.kind != "lambda":
+            return False
+        return any(s.how == "go" and isinstance(s.call.fn, f.Fn) and s.call.fn.index == fn.index for s in parent.body.calls)
+
+    def _holder_above(self, fn: Fun) -> tuple[list[tuple[Fun, CallSite | None]], f.Param] | None:
+        """The nearest function, up to four calls above, that holds a context or request, on a path that is no test and no start."""
+        held = self._held(fn)
+        if held is not None:
+            return [(fn, None)], held
+        level: list[list[tuple[Fun, CallSite | None]]] = [[(fn, None)]]
+        seen = {fn}
+        for _ in range(4):
+            further: list[list[tuple[Fun, CallSite | None]]] = []
+            for chain in level:
+                bottom = chain[-1][0]
+                if bottom.name in ("main", "init") or self._detached(bottom):
+                    continue
+                sites, _whole = self.resolver.callers(bottom)
+                for _frame, site, _args, _this in sites:
+                    caller = site.fn
+                    if site.how == "go" or caller in seen or caller.module.is_test:
+                        continue
+                    seen.add(caller)
+                    longer = [*chain, (caller, site)]
+                    held = self._held(caller)
+                    if held is not None:
+                        return longer, held
+                    further.append(longer)
+            level = further[:32]
+        return None
+
+    # ------------------------------------------------------------ written values
+
+    def _written(self) -> None:
+        for found in written_slots(self.program):
+            slot = found.slot
+            if slot.mismatch and slot.bound.slot in TIME:
+                self._mismatch(found)
+            elif slot.state == "disabled" and slot.bound.slot in TIME and not self._covered(found):
+                fn, node = found.where
+                confidence = Confidence.HIGH
+                hops = slot.flow.hops if slot.flow is not None else ()
+                self._add_disabled((fn, node), found.api, "", confidence, self.program.trace(hops[:-1]))
+
+    def _mismatch(self, found: WrittenSlot) -> None:
+        fn, node = found.where
+        key = ("unit", fn.module.path, node.at)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        hops = found.slot.flow.hops if found.slot.flow is not None else ()
+        unit = {"dur": "a duration with a unit", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}.get(found.slot.bound.unit, found.slot.bound.unit)
+        message = f"{found.slot.bound.slot} timeout of {short(found.api)} is {say_seconds(found.slot.number or 0)}: {found.slot.mismatch}; it takes {unit}"
+        sure = Confidence.HIGH if len(hops) <= 8 else Confidence.MEDIUM
+        self.mismatched.append(Fault(self.program.span_of(fn, node), message, self.program.value(found.slot.number, sure, hops=hops), key=key))
+
+    def _covered(self, found: WrittenSlot) -> bool:
+        """Whether every wait that the written value could make endless is bounded by something else."""
+        if found.holder is None:
+            return False
+        waits = [w for w in self.program.all_waits if w.holder is not None and (w.holder == found.holder or w.holder.node is found.holder.node and w.holder.node is not None)]
+        return bool(waits) and all(w.bound is not None and w.bound != inf for w in waits)
+
+
+def short(name: str) -> str:
+    """A canonical name as a reader knows it: `net/http.Client.Do` → `http.Client.Do`."""
+    path, _, rest = name.rpartition("/")
+    if not path:
+        return name
+    head, dot, tail = rest.partition(".")
+    if head.startswith("v") and head[1:].isdigit():
+        return f"{path.rpartition('/')[2]}{dot}{tail}"
+    return rest
+
+
+def written_slots(program: Program) -> Iterator[WrittenSlot]:
+    """Every slot of a known API that the program writes a value to."""
+    for language in ("python", "go"):
+        table = program.knowledge.of(language)
+        calls = {n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.bounds for n in c.names}
+        types = [t for lib in table.libraries for t in lib.types if t.bounds]
+        calls |= {n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases, *t.made_by)}
+        calls |= {b.setter for t in types for b in t.bounds if b.setter}
+        calls |= {b.option.rpartition(".")[2] for t in types for b in t.bounds if b.option}
+        yield from _at_calls(program, language, frozenset(calls))
+        yield from _in_fields(program, language, types)
+
+
+def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterator[WrittenSlot]:
+    resolver, slots = program.resolver, program.slots
+    for site in program.sites(wanted.__contains__, language):
+        frame = resolver.frame(site.fn)
+        table = resolver.table(site.fn.module)
+        for target in program.targets(site):
+            if not target.name:
+                continue
+            kind = table.constructs(target.name)
+            rows: list[Bound] = []
+            holder: Obj | None = target.holder
+            if kind is not None:
+                rows = [r for r in table.bounds(kind.name)]
+                holder = Obj("call", kind.name, frame, site.call, target.name, target.holder)
+            elif target.entry is not None and target.entry.does != "wait":
+                rows = list(target.entry.bounds)
+                if not target.entry.does == "make":
+                    holder = None
+            rows = [r for r in rows if r.arg is not None or r.pos is not None or r.key is not None or r.option is not None]
+            for source in slots.at_call(rows, target.binds, (site.fn, site.call), holder):
+                yield from _spoken(source, target.name, holder, site)
+            if target.holder is not None:
+                for row in table.bounds(resolver.external_type(target.holder) or "?"):
+                    if row.setter == site.last and target.binds:
+                        bind: Bind = target.binds[0]
+                        for slot in slots._classified(row, resolver.ask(bind.expr, bind.frame), target.holder, (site.fn, bind.expr)):
+                            if slot.flow is not None:
+                                yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
+
+
+def _spoken(source: Source, api: str, holder: Obj | None, site: CallSite) -> Iterator[WrittenSlot]:
+    others = [s.state for s in source.slots]
+    for slot in source.slots:
+        if slot.flow is None and slot.state != "disabled" and not slot.mismatch:
+            continue
+        if slot.state == "disabled" and slot.flow is not None and isinstance(slot.flow.thing, Unknown | Absent):
+            continue
+        if slot.state == "disabled" and "unknown" in others and slot.flow is not None and isinstance(slot.flow.thing, Null) and slot.flow.default:
+            continue
+        yield WrittenSlot(slot, slot.written or (site.fn, site.call), api, holder)
+
+
+def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Iterator[WrittenSlot]:
+    """Fields of composite literals and assignments to attributes."""
+    resolver, slots = program.resolver, program.slots
+    fields = {b.field for t in types for b in t.bounds if b.field}
+    for fn in program.functions(language):
+        if not any(w in fields for w in fn.head.writes):
+            continue
+        frame = resolver.frame(fn)
+        for new, _arm, _stmt in fn.body.news:
+            kind = resolver.resolve_type(new.type, fn)
+            if not isinstance(kind, str):
+                continue
+            obj = Obj("new", kind, frame, new)
+            for row in resolver.table(fn.module).bounds(kind):
+                if row.field is None:
+                    continue
+                for pair in new.fields:
+                    if isinstance(pair.key, f.Ref) and pair.key.name == row.field:
+                        for slot in slots._classified(row, resolver.ask(pair.value, frame), obj, (fn, pair.value)):
+                            if slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown):
+                                yield WrittenSlot(slot, slot.written or (fn, pair.value), f"{kind}.{row.field}", obj)
+        for key, defs in fn.body.definitions.items():
+            base, _, last = key.rpartition(".")
+            if not base or last not in fields:
+                continue
+            for d in defs:
+                if d.kind != "value" or d.expr is None or d.item:
+                    continue
+                for flow in resolver.name(base, f.Ref(d.at, d.at, base), frame):
+                    thing = flow.thing
+                    if not isinstance(thing, Obj) or isinstance(thing.type, Klass):
+                        continue
+                    for row in resolver.table(fn.module).bounds(thing.type or "?"):
+                        if row.field == last:
+                            for slot in slots._classified(row, resolver.defined(d, frame), thing, (fn, d.expr)):
+                                if slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown):
+                                    yield WrittenSlot(slot, slot.written or (fn, d.expr), f"{thing.type}.{last}", thing)
+
+
+# ---------------------------------------------------------------- servers
+
+
+def servers_without_timeout(program: Program) -> Iterator[Fault]:
+    """Servers that leave a timeout unset which their needs name; test code, examples and scripts are quiet."""
+    resolver = program.resolver
+    for language in ("python", "go"):
+        table = program.knowledge.of(language)
+        types = [t for lib in table.libraries for t in lib.types if t.needs]
+        helpers = {n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.server for n in c.names}
+        names = frozenset({n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases)})
+        for fn in program.functions(language):
+            if fn.module.is_test:
+                continue
+            frame = resolver.frame(fn)
+            called = {c.rpartition(".")[2].rstrip("{") for c in fn.head.calls}
+            if not called & (names | helpers):
+                continue
+            for new, _arm, _stmt in fn.body.news:
+                kind = resolver.resolve_type(new.type, fn)
+                entry = table.type(kind) if isinstance(kind, str) else None
+                if entry is not None and entry.needs:
+                    yield from _server(program, entry, Obj("new", entry.name, frame, new), fn, new)
+            for site in fn.body.calls:
+                if site.last not in names and site.last not in helpers:
+                    continue
+                for target in program.targets(site):
+                    entry = table.constructs(target.name) if target.name else None
+                    if entry is not None and entry.needs:
+                        yield from _server(program, entry, Obj("call", entry.name, frame, site.call, target.name), fn, site.call)
+                    if target.entry is not None and target.entry.server is not None:
+                        kind_entry = table.type(target.entry.server)
+                        if kind_entry is not None:
+                            yield from _helper(program, kind_entry, target.name, target.holder, fn, site)
+
+
+def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node) -> Iterator[Fault]:
+    wanted = frozenset(s for need in entry.needs for s in need.any)
+    sources = program.slots.of_object(obj, wanted)
+    unmet = [need for need in entry.needs if not _met(need, sources) and not (need.quiet_for_streams and _streams(program, fn))]
+    if not unmet:
+        return
+    disabled = [s for source in sources for s in source.slots if s.state == "disabled" and s.bound.slot in unmet[0].any]
+    if disabled:
+        return
+    worst = min(unmet, key=lambda n: ("error", "warning", "info").index(n.severity))
+    missing = [_said(need) for need in unmet]
+    listed = missing[0] if len(missing) == 1 else ", ".join(missing[:-1]) + " or " + missing[-1]
+    message = f"{short(entry.name)} sets no {listed} timeout: {worst.say}"
+    sure = Confidence.HIGH
+    cap = program.resolver.table(fn.module).cap(entry)
+    yield Fault(program.span_of(fn, node), message, Value(inf, cap or sure, ()), Severity(worst.severity), key=(fn.module.path, node.at))
+
+
+def _said(need: Need) -> str:
+    return str(need.any[0])
+
+
+def _met(need: Need, sources: tuple[Source, ...]) -> bool:
+    for source in sources:
+        if source.bound.slot in need.any and any(s.state in ("finite", "unknown") for s in source.slots):
+            return True
+    return False
+
+
+def _streams(program: Program, fn: Fun) -> bool:
+    """Whether the code beside a server streams its answers, so that a write timeout would cut them."""
+    folder = fn.module.folder
+    for path, module in program.names.modules.items():
+        if module.folder == folder or module is fn.module:
+            data = program.source(path)
+            if b"event-stream" in data or b"http.Flusher" in data or b".Flush()" in data or b"Hijack()" in data:
+                return True
+    return False
+
+
+def _helper(program: Program, entry: TypeEntry, api: str, holder: Obj | None, fn: Fun, site: CallSite) -> Iterator[Fault]:
+    if holder is not None:
+        wanted = frozenset(s for need in entry.needs for s in need.any)
+        sources = program.slots.of_object(holder, wanted)
+        if any(_met(need, sources) for need in entry.needs):
+            return
+        if holder.kind in ("outside", "any"):
+            return
+    worst = min(entry.needs, key=lambda n: ("error", "warning", "info").index(n.severity), default=None)
+    if worst is None:
+        return
+    message = f"{short(api)} serves without any timeout and cannot be given one: {worst.say}"
+    yield Fault(program.span_of(fn, site.call), message, Value(inf, Confidence.HIGH, ()), Severity(worst.severity), key=(fn.module.path, site.call.at))

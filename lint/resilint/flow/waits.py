@@ -1,0 +1,341 @@
+"""Waits: places where code stands still for something outside, and what bounds each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+from resilint import facts as f
+from resilint.flow.deadlines import Deadline
+from resilint.flow.slots import Slot, Source
+from resilint.flow.values import Flow, Frame, Obj
+from resilint.knowledge.schema import CallEntry
+from resilint.link.code import CallSite, Fun, Klass
+from resilint.model import Confidence, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program, Target
+
+ENOUGH = {
+    "network": ("total", "read", "io", "deadline"),
+    "query": ("statement", "transaction", "read", "io", "total", "deadline"),
+    "connect": ("connect", "total", "io", "deadline"),
+    "wait": ("wait", "total", "deadline"),
+}
+"""Slots of which one finite value bounds a wait, where its entry does not say."""
+
+OF_UNKNOWN_LENGTH = -1.0
+"""The bound of a wait that is known to have one, but not how long."""
+
+
+@dataclass(frozen=True)
+class Endless:
+    """One way in which a wait has no bound: where to say so, why, and how sure it is."""
+
+    where: tuple[Fun, f.Node]
+    steps: tuple[Step, ...]
+    confidence: Confidence
+    reason: Literal["nothing", "disabled", "context"]
+    subject: str = ""
+    holder: Obj | None = None
+
+
+@dataclass
+class Wait:
+    """A call that waits, with its bound: seconds (or `OF_UNKNOWN_LENGTH`), `inf` where some path to it has none, `None` where it is
+    not known whether it has one."""
+
+    fn: Fun
+    site: CallSite
+    frame: Frame
+    kind: str
+    api: str
+    entry: CallEntry
+    target: Target
+    bound: float | None = None
+    ways: list[Endless] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    deadlines: list[Deadline] = field(default_factory=list)
+    holder: Obj | None = None
+
+    @property
+    def key(self) -> tuple[str, int, int, str]:
+        """Order."""
+        return (self.fn.module.path, self.site.call.at, self.site.call.end, self.api)
+
+
+def waits_of(program: Program) -> Iterator[Wait]:
+    """All waits of a program, in order of path and position."""
+    judge = _Judge(program)
+    for language in ("python", "go"):
+        wanted = program.knowledge.of(language).names
+        for site in program.sites(wanted.__contains__, language):
+            if site.how == "defer":
+                continue
+            seen = set()
+            for target in program.targets(site):
+                entry = target.entry
+                if entry is None or entry.does not in ENOUGH or (target.name, target.holder) in seen:
+                    continue
+                seen.add((target.name, target.holder))
+                wait = Wait(site.fn, site, program.resolver.frame(site.fn), entry.does, target.name, entry, target, holder=target.holder)
+                judge.judge(wait)
+                yield wait
+
+
+class _Judge:
+    """Decides what bounds a wait."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.slots = program.slots
+        self.deadlines = program.deadlines
+        self.resolver = program.resolver
+
+    def judge(self, wait: Wait) -> None:
+        """Fill in a wait's bound and, where it is endless, the ways."""
+        entry = wait.entry
+        table = self.resolver.table(wait.fn.module)
+        enough = frozenset(entry.enough or ENOUGH[wait.kind])
+        own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]
+        wait.sources = own
+        numbers: list[float | None] = []
+        if any(s.bounded for s in own):
+            wait.bound = _total([s for s in own if s.bounded])
+            return
+        # A scope or a context that cuts the wait on every path.
+        around = self.deadlines.around(wait.site)
+        if around == inf:
+            around = self.deadlines.scoped(wait.fn)
+        if around != inf:
+            wait.bound = OF_UNKNOWN_LENGTH if around is None else around
+            return
+        wait.deadlines = self._contexts(wait)
+        if wait.deadlines and all(d.kind == "bounded" for d in wait.deadlines):
+            numbers = [d.number for d in wait.deadlines]
+            wait.bound = OF_UNKNOWN_LENGTH if None in numbers else max(x for x in numbers if x is not None)
+            return
+        request_sources = self._request_bounds(wait, enough)
+        if any(s.bounded for s in request_sources):
+            wait.bound = _total([s for s in request_sources if s.bounded])
+            return
+        own = [*own, *request_sources]
+        wait.sources = own
+        args = frozenset(r.arg for r in entry.bounds if r.arg is not None and r.slot in enough)
+        holder = wait.holder
+        if holder is None and entry.holder is not None:
+            instance = table.instance(entry.holder)
+            if instance is not None:
+                holder = Obj("instance", instance.name, None, entry.holder, entry.holder)
+        wait.holder = holder
+        delegated: bool | None = False
+        held: tuple[Source, ...] = ()
+        if holder is not None:
+            held = self._held(holder, enough)
+            if args:
+                delegated = self._delegated(holder, args)
+        if delegated:
+            wait.bound = OF_UNKNOWN_LENGTH
+            return
+        explicit = [s for source in own for s in source.slots if s.state == "disabled" and not self._is_absence(s)]
+        if any(s.bounded for s in held):
+            wait.sources = [*own, *held]
+            if explicit:
+                self._disabled(wait, explicit, [])
+                return
+            wait.bound = _total([s for s in held if s.bounded])
+            return
+        wait.sources = [*own, *held]
+        if delegated is None or any(d.kind == "unknown" for d in wait.deadlines) or any(s.unknown for s in held):
+            if explicit and not wait.deadlines:
+                self._disabled(wait, explicit, list(held))
+                return
+            if not any(x.state in ("absent", "disabled") for s in held for x in s.slots) or delegated is None or wait.deadlines and all(
+                d.kind in ("unknown", "bounded") for d in wait.deadlines
+            ):
+                return
+        self._endless(wait, own, list(held), explicit)
+
+    @staticmethod
+    def _is_absence(slot: Slot) -> bool:
+        return slot.state != "disabled"
+
+    # ------------------------------------------------------------ parts
+
+    def _held(self, holder: Obj, enough: frozenset[str]) -> tuple[Source, ...]:
+        table = self.program.knowledge.of(self.slots._language(holder))
+        name = self.resolver.external_type(holder)
+        wanted = enough
+        for level in table.mro(name) if name else ():
+            if level.enough:
+                wanted = frozenset(level.enough) | enough
+        return tuple(s for s in self.slots.of_object(holder, wanted) if s.bound.slot in wanted)
+
+    def _delegated(self, holder: Obj, args: frozenset[str]) -> bool | None:
+        seen = 0
+        obj: Obj | None = holder
+        unclear = False
+        while obj is not None and seen < 4:
+            got = self.slots.delegated(obj, args)
+            if got:
+                return True
+            unclear = unclear or got is None
+            obj = obj.parent
+            seen += 1
+        return None if unclear else False
+
+    def _contexts(self, wait: Wait) -> list[Deadline]:
+        entry, binds = wait.entry, wait.target.binds
+        out: list[Deadline] = []
+        if entry.context is not None and entry.context < len(binds):
+            bind = binds[entry.context]
+            out.extend(self.deadlines.of(bind.expr, bind.frame))
+        if entry.request is not None and entry.request < len(binds) and wait.fn.module.language == "go":
+            bind = binds[entry.request]
+            out.extend(self.deadlines.of_request(self.resolver.ask(bind.expr, bind.frame)))
+        obj = wait.holder
+        depth = 0
+        while obj is not None and depth < 4:
+            if obj.maker and isinstance(obj.node, f.Call) and obj.frame is not None:
+                row = self.resolver.table(obj.frame.fn.module).call(obj.maker.partition("#")[0])
+                args = obj.binds if obj.binds is not None else self.resolver.binds(obj.node, obj.frame)
+                if row is not None and row.context is not None and row.context < len(args):
+                    found = self.deadlines.of(args[row.context].expr, args[row.context].frame)
+                    if not out or all(d.kind == "bounded" for d in found):
+                        out = found
+            obj = obj.parent
+            depth += 1
+        return out
+
+    def _request_bounds(self, wait: Wait, enough: frozenset[str]) -> list[Source]:
+        """A bound put on the request object belongs to the call that sends it."""
+        entry, binds = wait.entry, wait.target.binds
+        if entry.request is None or entry.request >= len(binds) or wait.fn.module.language == "go":
+            return []
+        bind = binds[entry.request]
+        out: list[Source] = []
+        for flow in self.resolver.ask(bind.expr, bind.frame):
+            thing = flow.thing
+            if isinstance(thing, Obj) and isinstance(thing.node, f.Call) and thing.frame is not None and thing.maker:
+                row = self.resolver.table(thing.frame.fn.module).call(thing.maker)
+                if row is not None:
+                    args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
+                    out.extend(s for s in self.slots.at_call(row.bounds, args, (thing.frame.fn, thing.node)) if s.bound.slot in enough)
+                for level in self.resolver.table(thing.frame.fn.module).mro(self.resolver.external_type(thing) or "?"):
+                    if level.bounds:
+                        out.extend(s for s in self.slots.of_object(thing, enough) if s.bound.slot in enough)
+                        break
+        return out
+
+    # ------------------------------------------------------------ verdicts
+
+    def _disabled(self, wait: Wait, explicit: list[Slot], held: list[Source]) -> None:
+        wait.bound = inf
+        for slot in explicit:
+            where = slot.written or (wait.fn, wait.site.call)
+            hops = slot.flow.hops if slot.flow is not None else ()
+            wait.ways.append(Endless(where, self.program.trace(hops), Confidence.HIGH, "disabled", wait.api, wait.holder))
+
+    def _endless(self, wait: Wait, own: list[Source], held: list[Source], explicit: list[Slot]) -> None:
+        """Find out on which paths nothing bounds the wait, and where each is to be mended."""
+        holder = wait.holder
+        program = self.program
+        if explicit:
+            self._disabled(wait, explicit, held)
+            return
+        for source in own:
+            # Something unknown may stand at the call on every path.
+            if source.slots and all(s.state in ("unknown", "finite") for s in source.slots):
+                return
+        confidence = Confidence.HIGH
+        steps: list[Step] = []
+        for deadline in wait.deadlines:
+            if deadline.kind in ("root", "request", "detached") and deadline.made is not None:
+                fn, node = deadline.made
+                said = {"root": "a context without a deadline is made here", "request": "the request's context carries no deadline"}.get(
+                    deadline.kind, "detached from the caller's deadline"
+                )
+                steps.append(program.step(fn, node, said))
+                if deadline.flow is not None:
+                    steps.extend(program.trace(h for h in deadline.flow.hops if h.text.startswith("passed")))
+                if deadline.kind == "request":
+                    confidence = min(confidence, Confidence.MEDIUM)
+        carrier = self._carrier(holder)
+        cap = self.resolver.table(wait.fn.module).cap(wait.entry)
+        if cap is not None:
+            confidence = min(confidence, cap)
+        mixed = [s for source in own for s in source.slots if s.state in ("absent", "disabled")]
+        finite = any(s.state == "finite" for source in own for s in source.slots)
+        omitting = [s for s in mixed if s.flow is not None and s.flow.omitted]
+        wait.bound = inf
+        if finite and omitting:
+            for slot in omitting:
+                assert slot.flow is not None
+                call = slot.flow.omitted[-1]
+                trace = (*program.trace(slot.flow.hops), program.step(wait.fn, wait.site.call, f"{wait.api} waits here without a bound"))
+                wait.ways.append(Endless((call.fn, call.call), trace, confidence, "nothing", wait.api, holder))
+            return
+        if mixed and all(s.flow is not None and s.flow.default for s in mixed) and len(mixed) == len([s for x in own for s in x.slots if s.state != "unknown"]):
+            confidence = Confidence.LOW
+        if any(s.state == "unknown" for source in own for s in source.slots) and not omitting and all(s.flow is None or s.flow.default for s in mixed):
+            if any(s.flow is not None for s in mixed):
+                confidence = Confidence.LOW
+            else:
+                wait.bound = None
+                return
+        if holder is not None and self._outside(holder) and carrier is None and not self._judged_at_call(wait, holder):
+            wait.bound = None
+            return
+        if carrier is not None and carrier.frame is not None and isinstance(carrier.node, f.Node):
+            fn, node = carrier.frame.fn, carrier.node
+            steps.append(program.step(wait.fn, wait.site.call, f"{wait.api} waits here"))
+            wait.ways.append(Endless((fn, node), tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", self.resolver.external_type(carrier), carrier))
+            return
+        if holder is not None and holder.frame is not None and isinstance(holder.node, f.Node):
+            steps.append(program.step(holder.frame.fn, holder.node, f"{self.resolver.external_type(holder) or 'the object'} is made here"))
+        for slot in omitting or mixed[:1]:
+            if slot.flow is not None:
+                steps.extend(program.trace(slot.flow.hops))
+        wait.ways.append(Endless((wait.fn, wait.site.call), tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", wait.api, holder))
+
+    def _judged_at_call(self, wait: Wait, holder: Obj) -> bool:
+        """A holder that came from outside is judged at the call if the call can take the bound and the type carries none."""
+        enough = frozenset(wait.entry.enough or ENOUGH[wait.kind])
+        return any(r.slot in enough for r in wait.entry.bounds)
+
+    def _outside(self, obj: Obj) -> bool:
+        seen = 0
+        current: Obj | None = obj
+        while current is not None and seen < 5:
+            if current.kind == "outside" or (current.kind == "any" and not isinstance(current.type, Klass)):
+                return True
+            current = current.parent
+            seen += 1
+        return False
+
+    def _carrier(self, holder: Obj | None) -> Obj | None:
+        """The object whose construction is the place to mend."""
+        seen = 0
+        obj = holder
+        while obj is not None and seen < 6:
+            name = self.resolver.external_type(obj)
+            table = self.program.knowledge.of(self.slots._language(obj))
+            if name and any(level.carries for level in table.mro(name)) and obj.frame is not None and obj.kind in ("new", "call"):
+                return obj
+            obj = obj.parent
+            seen += 1
+        return None
+
+
+def _total(sources: list[Source]) -> float | None:
+    """The smallest bound of those that hold on every path, each at its largest."""
+    best: float | None = None
+    for source in sources:
+        numbers = [s.number for s in source.slots]
+        if None in numbers:
+            continue
+        largest = max(x for x in numbers if x is not None)
+        best = largest if best is None else min(best, largest)
+    return OF_UNKNOWN_LENGTH if best is None else best
