@@ -1345,6 +1345,8 @@ def _raise(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
         if kind == _K_EXPRESSION_LIST:
             # Python 2: `raise Kind, argument, traceback`
             first, *rest = [_EXPR[part.kind_id](walk, part, depth + 2) for part in _solid_named(child)]
+            if first[0] == _REF:
+                walk.calls.add(first[3])
             value = (_CALL, child.start_byte, child.end_byte, first, [(part, None, 0) for part in rest])
         else:
             value = _EXPR[kind](walk, child, depth + 1)
@@ -2190,7 +2192,6 @@ def _fill_tables() -> None:
         "comment": None,
         "line_continuation": None,
         "block": _statements,
-        "type": None,
     }
     for kind in range(_LANGUAGE.node_kind_count):
         name = _LANGUAGE.node_kind_for_id(kind)
