@@ -1336,6 +1336,11 @@ def _return(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
 
 
 def _raise(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
+    if node.child_count == 2:
+        only = node.child(1)
+        if only.kind_id != _K_EXPRESSION_LIST:
+            out.append((_RAISE, node.start_byte, node.end_byte, _EXPR[only.kind_id](walk, only, depth + 1), None))
+            return
     cause_node = node.child_by_field_id(_F_CAUSE)
     value: Tree | None = None
     for child in node.named_children:
@@ -1458,7 +1463,7 @@ def _while(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
     test = None if test_node is None else _EXPR[test_node.kind_id](walk, test_node, depth + 1)
     is_endless = test is not None and test[0] == _LIT and test[3] is not None and bool(test[3])
     body = _block(walk, node.child_by_field_id(_F_BODY), depth)
-    orelse = _else_of(walk, node, depth)
+    orelse = _else_of(walk, node, depth) if node.child_count != 4 else []
     form = "ever" if is_endless or test is None else "while"
     out.append(
         (_LOOP, node.start_byte, node.end_byte, form, None if is_endless else test, None, None, None, body, orelse, False, None)
@@ -1473,14 +1478,23 @@ def _else_of(walk: _Walk, node: _Node, depth: int) -> list[Tree]:
 
 
 def _for(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
-    left = node.child_by_field_id(_F_LEFT)
-    right = node.child_by_field_id(_F_RIGHT)
+    at = node.start_byte
+    is_async = walk.data[at] == 97
+    left: _Node | None
+    right: _Node | None
+    body_node: _Node | None
+    if node.child_count == 6 and not is_async:
+        left, right, body_node = node.child(1), node.child(3), node.child(5)
+        is_plain = True
+    else:
+        left, right = node.child_by_field_id(_F_LEFT), node.child_by_field_id(_F_RIGHT)
+        body_node = node.child_by_field_id(_F_BODY)
+        is_plain = False
     over = None if right is None else _EXPR[right.kind_id](walk, right, depth + 1)
     target = None if left is None else _target(walk, left, depth + 1)
-    body = _block(walk, node.child_by_field_id(_F_BODY), depth)
-    orelse = _else_of(walk, node, depth)
-    is_async = walk.data[node.start_byte] == 97
-    out.append((_LOOP, node.start_byte, node.end_byte, "each", None, target, over, None, body, orelse, is_async, None))
+    body = _block(walk, body_node, depth)
+    orelse = [] if is_plain else _else_of(walk, node, depth)
+    out.append((_LOOP, at, node.end_byte, "each", None, target, over, None, body, orelse, is_async, None))
 
 
 def _try(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
@@ -1792,9 +1806,7 @@ def _function(walk: _Walk, node: _Node, depth: int, out: list[Tree], decorators:
     marks = _last_names(decorators) if decorators else frozenset()
     is_method = outer.class_index >= 0
     is_static = is_method and not marks.isdisjoint(_STATIC)
-    params = _parameters(walk, parameters, depth + 1) if parameters is not None else ()
-    if is_method and not is_static and params and params[0].kind in ("pos", "posonly"):
-        params = (msgspec.structs.replace(params[0], kind="self"), *params[1:])
+    params = _parameters(walk, parameters, depth + 1, has_self=is_method and not is_static) if parameters is not None else ()
     result = (_type(walk, returns, depth + 1),) if returns is not None else ()
     index = walk.new_index()
     inner = _Scope(index, f"{outer.prefix}{name}.")
@@ -1847,13 +1859,14 @@ def _is_stub(block: list[Tree]) -> bool:
     return bool(kind[0] == _REF and kind[3] == "NotImplementedError")
 
 
-def _parameters(walk: _Walk, node: _Node, depth: int) -> tuple[Param, ...]:
+def _parameters(walk: _Walk, node: _Node, depth: int, *, has_self: bool = False) -> tuple[Param, ...]:
     found: list[Param] = []
-    kind: Literal["pos", "kw"] = "pos"
+    kind: Literal["self", "pos", "kw"] = "self" if has_self else "pos"
     for child in node.named_children:
         node_kind = child.kind_id
         if node_kind == _K_IDENTIFIER:
-            found.append(Param(walk.text(child), kind))
+            text = walk.data[child.start_byte : child.end_byte]
+            found.append(Param(_NAMES.get(text) or _new_name(text), kind))
         elif node_kind in (_K_DEFAULT_PARAMETER, _K_TYPED_DEFAULT):
             name, value = child.child_by_field_id(_F_NAME), child.child_by_field_id(_F_VALUE)
             type_node = child.child_by_field_id(_F_TYPE)
@@ -1880,12 +1893,14 @@ def _parameters(walk: _Walk, node: _Node, depth: int) -> tuple[Param, ...]:
         elif node_kind == _K_DICT_SPLAT_PATTERN:
             found.append(Param(walk.text(child).lstrip("* "), "**"))
         elif node_kind == _K_POSITIONAL_SEPARATOR:
-            found = [msgspec.structs.replace(param, kind="posonly") for param in found]
+            found = [param if param.kind == "self" else msgspec.structs.replace(param, kind="posonly") for param in found]
         elif node_kind == _K_KEYWORD_SEPARATOR:
             kind = "kw"
         elif node_kind not in _EXTRAS:
             # Python 2: `def f(a, (b, c))`
             found.append(Param(walk.text(child), kind))
+        if kind == "self" and found:
+            kind = "pos"
     return tuple(found)
 
 
