@@ -8,7 +8,7 @@ import stat
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,9 +36,10 @@ VENDORED = frozenset(
         "site-packages",
         "third_party",
         "vendor",
-        "venv",
     }
 )
+_CACHES = frozenset(name for name in VENDORED if name.startswith(".")) - {".venv"} | {"__pycache__"}
+"""Those that nobody misses: not worth a word."""
 BUILT = frozenset({"build", "dist"})
 """Outputs, where nothing says which files are sources. In a git work tree its ignore rules do, and code may lie there."""
 
@@ -111,33 +112,44 @@ def discover(root: Path, under: tuple[str, ...], excluded: Callable[[str], bool]
     A file named in `under` itself is taken though git may ignore it.
     """
     found = Discovery()
-    paths: set[str] = set()
+    pending: dict[str, int] = {}
     for start in under:
         if start and (root / start).is_file():
-            _keep(start, start, paths, found)
+            pending[start] = 0
         else:
-            before = start + "/" if start else ""
-            for path in _listing(root, before, found):
-                _keep(path, path[len(before) :], paths, found)
+            _list(root, start + "/" if start else "", len(start) + 1 if start else 0, pending, found)
     links: list[str] = []
-    for path in sorted(paths):
-        if excluded(path):
-            found.skipped[path] = "excluded by the settings"
-        elif os.path.islink(root / path):
-            links.append(path)
-        else:
-            _look(root / path, path, found)
+    top = os.path.join(root, "")
+    while pending:
+        inner: dict[str, int] = {}
+        for path, judged_from in sorted(pending.items()):
+            folder = _foreign(path[judged_from:], VENDORED)
+            if folder is not None:
+                _skip_folder(path[:judged_from] + folder, "vendored", found)
+            elif excluded(path):
+                found.skipped[path] = "excluded by the settings"
+            else:
+                mode = _look(top + path, path, found)
+                if stat.S_ISLNK(mode):
+                    links.append(path)
+                elif stat.S_ISDIR(mode):
+                    # A repository inside the repository: git lists its folder and nothing in it.
+                    _list(root, path + "/", judged_from, inner, found)
+        pending = inner
     _follow(root, links, found)
     found.sources.sort(key=lambda source: source.path)
     return found
 
 
-def _keep(path: str, judged: str, paths: set[str], found: Discovery) -> None:
-    folder = _foreign(judged, VENDORED)
-    if folder is None:
-        paths.add(path)
-    else:
-        found.skipped[path[: len(path) - len(judged)] + folder] = "vendored"
+def _list(root: Path, before: str, judged_from: int, pending: dict[str, int], found: Discovery) -> None:
+    """Adds the files under a folder; whether they are other people's is judged by their paths from that index on."""
+    for path in _listing(root, before, found):
+        pending.setdefault(path, judged_from)
+
+
+def _skip_folder(folder: str, why: str, found: Discovery) -> None:
+    if folder.rstrip("/").rpartition("/")[2] not in _CACHES:
+        found.skipped[folder] = why
 
 
 def _foreign(path: str, names: frozenset[str]) -> str | None:
@@ -149,32 +161,38 @@ def _foreign(path: str, names: frozenset[str]) -> str | None:
     return None
 
 
-def _look(file: Path, path: str, found: Discovery) -> None:
-    """Adds one file to what was found, by its name, and by its first bytes where the name is not enough."""
+def _look(file: str, path: str, found: Discovery) -> int:
+    """Adds one file to what was found, by its name, and by its first bytes where the name is not enough.
+
+    Gives back its mode: what is no regular file, and what cannot be looked at (0), is not added.
+    """
     name = path.rpartition("/")[2]
     kind = kind_of_name(path)
+    mode = 0
     try:
         status = os.lstat(file)
-        if not stat.S_ISREG(status.st_mode):
-            return
+        mode = status.st_mode
+        if not stat.S_ISREG(mode):
+            return mode
         if kind is None and _needs_content(name):
-            with file.open("rb") as stream:
+            with open(file, "rb") as stream:
                 kind = kind_of_content(name, stream.read(4096))
     except FileNotFoundError:
         # Deleted in the work tree, still in git's index.
-        return
+        return 0
     except OSError as problem:
         if kind is not None:
             found.unreadable[path] = problem.strerror or type(problem).__name__
-        return
+        return mode
     if kind is None:
-        return
+        return mode
     if _GENERATED_NAME.fullmatch(name):
         found.skipped[path] = "generated or minified"
     elif status.st_size > MAX_BYTES:
         found.skipped[path] = f"larger than {MAX_BYTES // 1_000_000} MB"
     else:
         found.sources.append(Source(path, kind, status.st_size))
+    return mode
 
 
 def _follow(root: Path, links: list[str], found: Discovery) -> None:
@@ -187,7 +205,7 @@ def _follow(root: Path, links: list[str], found: Discovery) -> None:
         inside = target.relative_to(root).as_posix()
         if inside not in seen and _foreign(inside, VENDORED) is None:
             seen.add(inside)
-            _look(target, link, found)
+            _look(str(target), link, found)
 
 
 # ---------------------------------------------------------------- kinds
@@ -195,19 +213,18 @@ def _follow(root: Path, links: list[str], found: Discovery) -> None:
 
 def kind_of_name(path: str) -> str | None:
     """The kind of a file by its path alone; `None` where it has none or only its content can tell."""
-    pure = PurePosixPath(path)
-    name = pure.name
+    *folders, name = path.split("/")
     if name in _LOCKS or name == _SETTINGS_FILE:
         return None
     if _TEXT.fullmatch(name) or (name.startswith("haproxy") and name.endswith(".cfg")):
         return "text"
     if name == ".env" or name.startswith(".env."):
         return "env"
-    folders = pure.parts[:-1]
     if name.endswith(".conf"):
         by_place = "nginx" in folders or "conf.d" in folders or "sites-enabled" in folders or "sites-available" in folders
         return "nginx" if name.startswith("nginx") or by_place else None
-    kind = _SUFFIXES.get(pure.suffix.lower())
+    dot = name.rfind(".")
+    kind = _SUFFIXES.get(name[dot:].lower()) if dot > 0 else None
     if kind is None and "sites-enabled" in folders:
         return "nginx"
     return kind
@@ -238,7 +255,10 @@ def is_generated(data: bytes, kind: str) -> bool:
 
 
 def _listing(root: Path, before: str, found: Discovery) -> Iterator[str]:
-    """All files under a folder of the root (empty, or with a slash at the end) that nobody ignores, relative to the root."""
+    """All files under a folder of the root (empty, or with a slash at the end) that nobody ignores, relative to the root.
+
+    Of a repository inside the repository only the folder is named.
+    """
     top = root / before
     listed = _git_listing(top) if _in_work_tree(top) else None
     # Nothing at all: git ignores the folder itself.
@@ -246,14 +266,7 @@ def _listing(root: Path, before: str, found: Discovery) -> Iterator[str]:
         yield from _walk(root, before, found)
         return
     for entry in listed:
-        path = before + entry
-        # A repository inside the repository is listed as a folder.
-        if entry.endswith("/") or (os.path.isdir(root / path) and not os.path.islink(root / path)):
-            inner = path.rstrip("/") + "/"
-            if _foreign(inner[len(before) :], VENDORED) is None:
-                yield from _listing(root, inner, found)
-        else:
-            yield path
+        yield before + entry.rstrip("/")
 
 
 def _in_work_tree(folder: Path) -> bool:
@@ -292,7 +305,9 @@ def _git_listing(folder: Path) -> list[str] | None:
         return None
     if done.returncode != 0:
         return None
-    return [os.fsdecode(entry) for entry in done.stdout.split(b"\0") if entry]
+    entries = [os.fsdecode(entry) for entry in done.stdout.split(b"\0") if entry]
+    # A submodule that was never checked out: seen from inside, git only knows that it is there.
+    return None if "./" in entries else entries
 
 
 def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
@@ -319,7 +334,7 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
             path = folder + entry.name
             if entry.is_dir(follow_symlinks=False):
                 if (foreign := _foreign(path[len(before) :] + "/", VENDORED | BUILT)) is not None:
-                    found.skipped[before + foreign] = "vendored or built"
+                    _skip_folder(before + foreign, "vendored or built", found)
                 elif not _is_ignored(path + "/", rules):
                     pending.append(path + "/")
             elif not _is_ignored(path, rules):

@@ -85,7 +85,8 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
     keys: dict[str, bytes] = {}
     for source in sources:
         try:
-            keys[source.path] = key_of((root / source.path).read_bytes(), source.kind)
+            with open(os.path.join(root, source.path), "rb") as stream:
+                keys[source.path] = key_of(stream.read(), source.kind)
         except OSError as problem:
             intake.unreadable[source.path] = problem.strerror or type(problem).__name__
     stored = cache.get(set(keys.values()))

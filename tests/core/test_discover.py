@@ -144,6 +144,15 @@ def test_tracked_deleted_and_nested_repositories(tmp_path: Path) -> None:
     assert paths(look(tmp_path)) == ["a.py", "inner/b.py"]
 
 
+def test_a_submodule_that_is_not_checked_out(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    write(tmp_path, "a.py", "sub/b.py")
+    git(tmp_path, "add", "a.py")
+    git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qm", "a")
+    git(tmp_path, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    assert paths(look(tmp_path)) == ["a.py", "sub/b.py"]
+
+
 def test_a_hook_sets_git_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other, here = tmp_path / "other", tmp_path / "here"
     for folder, name in ((other, "other.py"), (here, "here.py")):
