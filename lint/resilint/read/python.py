@@ -289,7 +289,7 @@ def _closed(data: bytes) -> bytes:
 
     A line that begins with one of the words that only begin statements ends such a statement.
     """
-    kept = data
+    kept: bytearray | None = None
     brackets: list[int] = []
     for match in _SCAN.finditer(data):
         sort = match.lastgroup
@@ -307,9 +307,10 @@ def _closed(data: bytes) -> bytes:
             blank = bytearray(byte if byte in b"\r\n" else 32 for byte in line)
             if b"\n" not in line[: len(indent) + len(filler)]:
                 blank[: len(indent) + len(filler)] = indent + filler
-            kept = kept[:start] + bytes(blank) + kept[stop:]
+            kept = kept or bytearray(data)
+            kept[start:stop] = blank
             brackets.clear()
-    return kept
+    return data if kept is None else bytes(kept)
 
 
 def _encoded(block: list[Tree]) -> msgspec.Raw:
