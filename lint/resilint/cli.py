@@ -37,7 +37,25 @@ class Broken(Wrong):
     exit_code = 3
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands whose unexpected ends have exit statuses of their own: 1 must mean that something was found."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("resilint: interrupted", err=True)
+            ctx.exit(130)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as problem:
+            import traceback
+
+            traceback.print_exc()
+            raise Broken(f"internal error: {type(problem).__name__}: {problem}") from None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="resilint")
 def main() -> None:
     """Find, before production does, the ways a service dies of waiting."""

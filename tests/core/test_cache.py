@@ -151,7 +151,7 @@ def test_damaged_facts_are_read_again(tmp_path: Path) -> None:
 
 def test_workers_read_what_one_process_reads(tmp_path: Path) -> None:
     for number in range(12):
-        (tmp_path / f"f{number:02}.toml").write_text("".join(f"key{line} = {line}\n" for line in range(9000)))
+        (tmp_path / f"f{number:02}.toml").write_text("".join(f"key{line} = '{'x' * 1000}'\n" for line in range(100)))
     seen: list[tuple[int, int]] = []
     several = take_in(tmp_path, sources(tmp_path), None, 2, lambda done, total: seen.append((done, total)))
     assert several.files == take_in(tmp_path, sources(tmp_path), None, 1).files
@@ -178,3 +178,28 @@ def test_generated_code_is_not_read(tmp_path: Path) -> None:
     intake = take_in(tmp_path, [Source("a.go", "go", 10)], None, 1)
     assert intake.files == {} and intake.generated == ["a.go"]
     assert encode(FileFacts("go", generated=True)) == reading.facts
+
+
+KILLER = """\
+import os
+import resilint.read as seam
+
+def read(data, kind, whole=seam.read):
+    if b"KILL" in data:
+        os._exit(9)
+    return whole(data, kind)
+
+seam.read = read
+"""
+
+
+def test_a_file_that_kills_its_reader_costs_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Workers start anew and see nothing of this process but its environment.
+    (tmp_path / "sitecustomize.py").write_text(KILLER)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    for number in range(6):
+        name = "KILL" if number == 3 else "key"
+        (tmp_path / f"f{number:02}.toml").write_text("".join(f"{name}{line} = '{'x' * 1000}'\n" for line in range(200)))
+    intake = take_in(tmp_path, sources(tmp_path), None, 2)
+    assert list(intake.files) == ["f00.toml", "f01.toml", "f02.toml", "f04.toml", "f05.toml"]
+    assert intake.failed == {"f03.toml": "the toml reader killed its process"}

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from resilint.knowledge import Inline
 from resilint.model import Confidence, Severity
 from resilint.settings import Settings, SettingsError, duration, find, load, rate
@@ -164,6 +167,19 @@ def test_mistakes_in_toml_too(tmp_path: Path, text: str, line: int, message: str
         settings(tmp_path, text, "pyproject.toml")
     assert str(caught.value).startswith(f"pyproject.toml:{line}:") or "not valid TOML" in message
     assert message in str(caught.value)
+
+
+@hypothesis_settings(deadline=None)
+@given(text=st.text(alphabet=st.sampled_from("abfixservices: -[]{},&*!'\"#\n\t0123.|>%@=?<<~é\0"), max_size=60), toml=st.booleans())
+def test_any_text_is_settings_or_a_settings_error(tmp_path_factory: pytest.TempPathFactory, text: str, toml: bool) -> None:
+    folder = tmp_path_factory.getbasetemp() / "any"
+    folder.mkdir(exist_ok=True)
+    for file in folder.iterdir():
+        file.unlink()
+    try:
+        settings(folder, f"[tool.resilint]\n{text}" if toml else text, "pyproject.toml" if toml else "resilint.yaml")
+    except SettingsError as problem:
+        assert all(span.line >= 1 and message for span, message in problem.problems)
 
 
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "services:\n", "select:\nper_path:\n"])

@@ -31,6 +31,26 @@ def test_explain_what_does_not_exist(resilint: Run) -> None:
     assert resilint("explain", "unused-supression", code=2).stderr.endswith("did you mean 'unused-suppression'?\n")
 
 
+@pytest.mark.parametrize(
+    ("problem", "code", "said"), [(ZeroDivisionError("x"), 3, "ZeroDivisionError: x"), (KeyboardInterrupt(), 130, "interrupted")]
+)
+def test_unexpected_ends(
+    toy: Path, resilint: Run, monkeypatch: pytest.MonkeyPatch, problem: BaseException, code: int, said: str
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise problem
+
+    monkeypatch.setattr("resilint.run.read_program", fail)
+    for command in (["check"], ["graph", "--kind", "calls"]):
+        assert said in resilint(*command, code=code).stderr
+
+
+def test_knowledge(resilint: Run) -> None:
+    assert "requests" in resilint("knowledge", code=0).stdout
+    assert "timeout" in resilint("knowledge", "requests", code=0).stdout
+    assert "did you mean" in resilint("knowledge", "reqests", code=2).stderr
+
+
 def test_graph(toy: Path, resilint: Run) -> None:
     assert json.loads(resilint("graph", "--kind", "calls", "--format", "json", code=0).stdout) == {
         "nodes": ["a", "b"],
