@@ -21,7 +21,9 @@ from resilint.model import Confidence, Span, Step, Value
 from resilint.text import Lines
 
 if TYPE_CHECKING:
+    from resilint.flow.inputs import Sizes
     from resilint.flow.offers import Offers
+    from resilint.flow.spawns import Spawn, Spawns
     from resilint.flow.timeouts import Fault, Timeouts
     from resilint.flow.waits import Wait
     from resilint.settings import Settings
@@ -146,7 +148,7 @@ class Program:
         resolver = self.resolver
         table = resolver.table(frame.fn.module)
         for flow in resolver.callee(call, frame):
-            for thing, binds in resolver._unwrap(flow.thing, resolver.binds(call, frame), frame):
+            for thing, binds in resolver.unwrap(flow.thing, resolver.binds(call, frame), frame):
                 name = resolver.canonical(thing)
                 entry = table.call(name) if name else None
                 holder = thing.obj if isinstance(thing, BoundVal) else None
@@ -209,6 +211,25 @@ class Program:
         from resilint.flow.timeouts import servers_without_timeout
 
         return servers_without_timeout(self)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How long collections can get, and who decides."""
+        from resilint.flow.inputs import Sizes
+
+        return Sizes(self)
+
+    @cached_property
+    def spawning(self) -> Spawns:
+        """What starts work beside its caller."""
+        from resilint.flow.spawns import Spawns
+
+        return Spawns(self)
+
+    @cached_property
+    def spawns(self) -> tuple[Spawn, ...]:
+        """Every place where work starts beside its caller."""
+        return tuple(self.spawning.all())
 
     @cached_property
     def all_waits(self) -> tuple[Wait, ...]:

@@ -96,7 +96,8 @@ class Resolver:
         self._subs: dict[Klass, list[Klass]] | None = None
         self._callers: dict[Fun, tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]] = {}
         self._constants = {
-            language: {name: c for lib in knowledge.of(language).libraries for name, c in lib.constants.items()} for language in ("python", "go", "java")
+            language: {name: c for lib in knowledge.of(language).libraries for name, c in lib.constants.items()}
+            for language in ("python", "go", "java")
         }
 
     # ------------------------------------------------------------ small helpers
@@ -138,6 +139,24 @@ class Resolver:
         if self._depth == 0:
             self._steps = 0
         return self.value(expr, frame)
+
+    def ask_in_class(self, klass: Klass, expr: f.Expr, frame: Frame) -> Flows:
+        """The same for an expression of a class body or of a declaration in it."""
+        if self._depth == 0:
+            self._steps = 0
+        return self._in_class(klass, expr, frame)
+
+    def ask_callee(self, call: f.Call, frame: Frame, klass: Klass | None = None) -> Flows:
+        """What stands in the place of the called; `klass` where the call stands in a class body."""
+        if self._depth == 0:
+            self._steps = 0
+        return self.callee(call, frame) if klass is None else self._in_class(klass, call.fn, frame)
+
+    def ask_returned(self, target: FnVal, site: f.Node, frame: Frame) -> Flows:
+        """What a method that the language calls by itself gives."""
+        if self._depth == 0:
+            self._steps = 0
+        return self.returned(target, site, frame, ())
 
     # ------------------------------------------------------------ the memo
 
@@ -275,7 +294,9 @@ class Resolver:
             return flows
         if expr.op == "-":
             return union(
-                flow._replace(thing=Num(-flow.thing.number, flow.thing.unit, flow.thing.raw)) if isinstance(flow.thing, Num) else Flow(Unknown("arithmetic"))
+                flow._replace(thing=Num(-flow.thing.number, flow.thing.unit, flow.thing.raw))
+                if isinstance(flow.thing, Num)
+                else Flow(Unknown("arithmetic"))
                 for flow in flows
             )
         return unknown("a test" if expr.op == "not" else "arithmetic")
@@ -321,7 +342,9 @@ class Resolver:
 
     def _index(self, expr: f.Index, frame: Frame) -> Flows:
         keys = self.value(expr.key, frame)
-        constant = [k.thing for k in keys if isinstance(k.thing, Num | Text)] if all(isinstance(k.thing, Num | Text) for k in keys) else []
+        constant = (
+            [k.thing for k in keys if isinstance(k.thing, Num | Text)] if all(isinstance(k.thing, Num | Text) for k in keys) else []
+        )
         out: list[Flow] = []
         base_name = dotted(expr.base)
         if base_name:
@@ -351,8 +374,14 @@ class Resolver:
             if isinstance(node, f.Coll):
                 pairs = list(node.items)
                 if constant and node.kind == "map":
-                    wanted = [p for p in pairs if p.key is not None and any(k.thing in constant for k in self.value(p.key, thing.frame))]
-                    pairs = wanted or [p for p in pairs if p.key is not None and any(isinstance(k.thing, Unknown) for k in self.value(p.key, thing.frame))]
+                    wanted = [
+                        p for p in pairs if p.key is not None and any(k.thing in constant for k in self.value(p.key, thing.frame))
+                    ]
+                    pairs = wanted or [
+                        p
+                        for p in pairs
+                        if p.key is not None and any(isinstance(k.thing, Unknown) for k in self.value(p.key, thing.frame))
+                    ]
                 elif constant and node.kind in ("list", "tuple") and not any(p.spread for p in pairs):
                     numbers = [int(k.number) for k in constant if isinstance(k, Num)]
                     pairs = [pairs[n] for n in numbers if -len(pairs) <= n < len(pairs)]
@@ -402,7 +431,12 @@ class Resolver:
                 if d.expr is not None:
                     yield from self._project(self.value(d.expr, frame), d.item, frame)
             for site in body.calls:
-                if isinstance(site.call.fn, f.Ref) and site.call.fn.name in (f"{name}.append", f"{name}.add", f"{name}.insert", f"{name}.put"):
+                if isinstance(site.call.fn, f.Ref) and site.call.fn.name in (
+                    f"{name}.append",
+                    f"{name}.add",
+                    f"{name}.insert",
+                    f"{name}.put",
+                ):
                     for arg in site.call.args[-1:]:
                         yield from self.value(arg.value, frame)
 
@@ -473,9 +507,7 @@ class Resolver:
                 )
         if name in body.definitions and not self._outer(name, fn):
             reached, falls = body.reaching(name, at.at)
-            if not reached and not any(d.kind == "function" for d in body.definitions[name]):
-                reached = body.definitions[name]
-            elif not reached:
+            if (not reached and not any(d.kind == "function" for d in body.definitions[name])) or not reached:
                 reached = body.definitions[name]
             flows = union(*(self._narrow(self.defined(d, frame), name, body, at.at, d.at, frame) for d in reached))
             if flows or fn.index:
@@ -656,7 +688,11 @@ class Resolver:
             case "declared":
                 if d.type is not None and module.language == "go":
                     kind = self.resolve_type(d.type, frame.fn)
-                    if d.type.shape == "plain" and kind is not None and not (isinstance(kind, Klass) and kind.decl.kind == "interface"):
+                    if (
+                        d.type.shape == "plain"
+                        and kind is not None
+                        and not (isinstance(kind, Klass) and kind.decl.kind == "interface")
+                    ):
                         return (Flow(Obj("new", kind, frame, d.node)),)
                     return (Flow(Absent(), (self.hop(frame.fn, d.node, "declared without a value"),)),)
                 return ()
@@ -693,12 +729,23 @@ class Resolver:
         out: list[Flow] = []
         for flow in flows:
             thing = flow.thing
-            if isinstance(thing, Obj) and thing.type in ("map",) and not go and isinstance(thing.node, f.Coll) and thing.frame is not None:
+            if (
+                isinstance(thing, Obj)
+                and thing.type in ("map",)
+                and not go
+                and isinstance(thing.node, f.Coll)
+                and thing.frame is not None
+            ):
                 for pair in thing.node.items:
                     if pair.key is not None:
                         out.extend(self.value(pair.key, thing.frame))
                 continue
-            if isinstance(thing, Obj) and thing.kind == "call" and thing.maker.rpartition(".")[2] in ("values", "items") and thing.parent is not None:
+            if (
+                isinstance(thing, Obj)
+                and thing.kind == "call"
+                and thing.maker.rpartition(".")[2] in ("values", "items")
+                and thing.parent is not None
+            ):
                 part = list(self._element(Flow(thing.parent), frame))
                 if thing.maker.endswith("values"):
                     out.extend(part)
@@ -734,7 +781,9 @@ class Resolver:
                 elif position == 0 and frame.fn.module.language == "go":
                     out.append(flow)
                 elif isinstance(thing, Obj) and thing.kind == "call":
-                    out.append(Flow(Obj("call", "", thing.frame, thing.node, f"{thing.maker}#{position}", thing, thing.binds), flow.hops))
+                    out.append(
+                        Flow(Obj("call", "", thing.frame, thing.node, f"{thing.maker}#{position}", thing, thing.binds), flow.hops)
+                    )
                 else:
                     out.append(Flow(Unknown("part of something unknown")))
             flows = union(out)
@@ -824,7 +873,10 @@ class Resolver:
             top = fn.module.functions[0]
             values = self.value(param.default, self.frame(top))
             hop = Hop(fn.module.path, param.default.at, param.default.end, f"`{param.name}` is left out: its default holds")
-            return union((x.hop(hop)._replace(default=True) for x in values), outside or (Flow(Unknown("a parameter that no call here sets")),))
+            return union(
+                (x.hop(hop)._replace(default=True) for x in values),
+                outside or (Flow(Unknown("a parameter that no call here sets")),),
+            )
         if outside:
             return outside
         return (Flow(Unknown(f"parameter `{param.name}` of a function without callers", unit_of_name(param.name))),)
@@ -1066,7 +1118,13 @@ class Resolver:
                         init = self._init_of(target.klass)
                         if init is fn:
                             out.append((frame, site, args, Obj("new", target.klass, frame, site.call)))
-                    elif isinstance(target, Unknown) and shift == "name" and fn.is_method and site.last == fn.name and not fn.name.startswith("__"):
+                    elif (
+                        isinstance(target, Unknown)
+                        and shift == "name"
+                        and fn.is_method
+                        and site.last == fn.name
+                        and not fn.name.startswith("__")
+                    ):
                         whole = whole and not self._plausible(fn, site)
                 if len(out) > SITES:
                     return out[:SITES], False
@@ -1154,7 +1212,7 @@ class Resolver:
         """What a call may call, with the arguments each gets (a partial adds its own)."""
         out: list[tuple[Thing, tuple[Bind, ...]]] = []
         for flow in self.callee(call, frame):
-            out.extend(self._unwrap(flow.thing, self.binds(call, frame), frame))
+            out.extend(self.unwrap(flow.thing, self.binds(call, frame), frame))
         return out
 
     def callee(self, call: f.Call, frame: Frame) -> Flows:
@@ -1179,15 +1237,27 @@ class Resolver:
         this: Thing = inner.this if inner is not None and inner.this is not None else Obj("any", owner, None, None)
         return (Flow(SuperVal(owner, this)),)
 
-    def _unwrap(self, thing: Thing, args: tuple[Bind, ...], frame: Frame) -> Iterator[tuple[Thing, tuple[Bind, ...]]]:
-        if isinstance(thing, Obj) and thing.kind == "call" and thing.maker == "functools.partial" and isinstance(thing.node, f.Call) and thing.frame is not None:
+    def unwrap(self, thing: Thing, args: tuple[Bind, ...], frame: Frame) -> Iterator[tuple[Thing, tuple[Bind, ...]]]:
+        """What calling a thing calls in the end: what a partial stands for, `__call__` of an object."""
+        if (
+            isinstance(thing, Obj)
+            and thing.kind == "call"
+            and thing.maker == "functools.partial"
+            and isinstance(thing.node, f.Call)
+            and thing.frame is not None
+        ):
             made = thing.binds if thing.binds is not None else self.binds(thing.node, thing.frame)
             if made:
                 first, rest = made[0], made[1:]
                 names = {b.name for b in args if b.name is not None}
-                merged = (*(b for b in rest if b.name is None), *(b for b in args if b.name is None), *(b for b in rest if b.name is not None and b.name not in names), *(b for b in args if b.name is not None))
+                merged = (
+                    *(b for b in rest if b.name is None),
+                    *(b for b in args if b.name is None),
+                    *(b for b in rest if b.name is not None and b.name not in names),
+                    *(b for b in args if b.name is not None),
+                )
                 for flow in self.value(first.expr, first.frame):
-                    yield from self._unwrap(flow.thing, merged, first.frame)
+                    yield from self.unwrap(flow.thing, merged, first.frame)
                 return
         if isinstance(thing, Obj) and isinstance(thing.type, Klass):
             found = self.method(thing, "__call__")
@@ -1201,7 +1271,7 @@ class Resolver:
         """What a call may give."""
         out: list[Flow] = []
         for flow in self.callee(call, frame):
-            for target, args in self._unwrap(flow.thing, self.binds(call, frame), frame):
+            for target, args in self.unwrap(flow.thing, self.binds(call, frame), frame):
                 out.extend(self._result(target, args, call, frame, flow))
         return union(out) if out else unknown("a call of something unknown")
 
@@ -1261,7 +1331,13 @@ class Resolver:
             if shaped is not None:
                 return (Flow(Obj("call", shaped, frame, call, name, holder, bound)),)
         row = table.call(name)
-        if row is not None and row.scope is not None and row.scope.form == "call" and row.scope.body is not None and row.scope.body < len(args):
+        if (
+            row is not None
+            and row.scope is not None
+            and row.scope.form == "call"
+            and row.scope.body is not None
+            and row.scope.body < len(args)
+        ):
             return self.value(args[row.scope.body].expr, args[row.scope.body].frame)
         if row is not None and row.conversion:
             return self._conversion(row.conversion, args)
@@ -1327,7 +1403,7 @@ class Resolver:
                 if key is not None:
                     got = self.keyed(holder, key)
                     if got is not None:
-                        return union(got, default) if not got else got
+                        return got or union(got, default)
                 return union(self._element(Flow(holder), frame), default)
             if last in ("values", "items", "keys", "copy"):
                 if last == "copy":
@@ -1363,7 +1439,12 @@ class Resolver:
         if fn.head.is_abstract:
             implementations = self._implementations(fn)
             if implementations:
-                return union(*(self.returned_in(self._intern(Frame(x, frame.site, frame.caller, frame.args, frame.this, None))) for x in implementations[:8]))
+                return union(
+                    *(
+                        self.returned_in(self._intern(Frame(x, frame.site, frame.caller, frame.args, frame.this, None)))
+                        for x in implementations[:8]
+                    )
+                )
             return self._declared_result(fn, frame) or unknown("an abstract method")
         if fn.head.is_generator:
             return (Flow(Obj("gen", "", frame, frame)),)
@@ -1398,7 +1479,9 @@ class Resolver:
             return []
         if owner.decl.kind == "interface":
             return [k.methods[fn.name] for k in self.implementers(owner) if fn.name in k.methods]
-        return [k.methods[fn.name] for k in self.subclasses(owner) if fn.name in k.methods and not k.methods[fn.name].head.is_abstract]
+        return [
+            k.methods[fn.name] for k in self.subclasses(owner) if fn.name in k.methods and not k.methods[fn.name].head.is_abstract
+        ]
 
     # ------------------------------------------------------------ classes
 
@@ -1577,9 +1660,7 @@ class Resolver:
             for d in scope.body.definitions.get(head, ()):
                 if d.type is not None:
                     kind = d.type
-                elif isinstance(d.expr, f.New):
-                    kind = d.expr.type
-                elif isinstance(d.expr, f.Coll):
+                elif isinstance(d.expr, f.New | f.Coll):
                     kind = d.expr.type
                 elif isinstance(d.expr, f.Ref) and d.expr.name != name and d.kind == "value" and not d.item:
                     kind = self.static_type(d.expr, scope)
@@ -1792,7 +1873,15 @@ class Resolver:
             out = []
             for x in flows:
                 if isinstance(x.thing, FnVal):
-                    out.append(x._replace(thing=FnVal(x.thing.fn, x.thing.closure, target.this if x.thing.fn is target.fn or not x.thing.fn.is_method else x.thing.this)))
+                    out.append(
+                        x._replace(
+                            thing=FnVal(
+                                x.thing.fn,
+                                x.thing.closure,
+                                target.this if x.thing.fn is target.fn or not x.thing.fn.is_method else x.thing.this,
+                            )
+                        )
+                    )
                 else:
                     out.append(x)
             return tuple(out)
@@ -1833,7 +1922,13 @@ class Resolver:
             yield from self._literal_field(obj, obj.node, obj.frame, name)
         if klass is not None and klass.module.language == "python":
             yield from self._constructed(obj, klass, name)
-        family = set(self.family(klass)) if klass is not None and obj.kind in ("any", "outside") else set(self.mro(klass)[0]) if klass is not None else set()
+        family = (
+            set(self.family(klass))
+            if klass is not None and obj.kind in ("any", "outside")
+            else set(self.mro(klass)[0])
+            if klass is not None
+            else set()
+        )
         for writer in self.names.writers(name):
             if klass is None and not self._may_hold(obj, writer):
                 continue
@@ -1856,7 +1951,9 @@ class Resolver:
                 if base == receiver:
                     if klass is None or owner not in family:
                         continue
-                    frame = self._constructor_frame(obj, writer) or self._intern(Frame(writer, this=obj if obj.kind != "any" else None))
+                    frame = self._constructor_frame(obj, writer) or self._intern(
+                        Frame(writer, this=obj if obj.kind != "any" else None)
+                    )
                 else:
                     if not self._same_type(writer, base, obj, klass, d):
                         continue
@@ -1892,7 +1989,12 @@ class Resolver:
             thing = flow.thing
             if thing == obj:
                 return True
-            if isinstance(thing, Obj) and isinstance(thing.type, Klass) and thing.type in family and (thing.kind in ("any", "outside") or obj.kind in ("any", "outside")):
+            if (
+                isinstance(thing, Obj)
+                and isinstance(thing.type, Klass)
+                and thing.type in family
+                and (thing.kind in ("any", "outside") or obj.kind in ("any", "outside"))
+            ):
                 return True
             if isinstance(thing, Obj) and thing.kind == "outside" and obj.kind == "outside" and thing.type == obj.type:
                 return True
@@ -1935,9 +2037,13 @@ class Resolver:
                 continue
             frame = self.frame(caller)
             for site in caller.body.calls:
-                if site.last == klass.name and any(isinstance(t, ClassVal) and t.klass is klass for t, _ in self.targets(site.call, frame)):
+                if site.last == klass.name and any(
+                    isinstance(t, ClassVal) and t.klass is klass for t, _ in self.targets(site.call, frame)
+                ):
                     sites += 1
-                    yield from self._constructor_field(field, names.index(name), self.binds(site.call, frame), klass, frame, site.call)
+                    yield from self._constructor_field(
+                        field, names.index(name), self.binds(site.call, frame), klass, frame, site.call
+                    )
         if not sites and field.init is not None:
             hop = Hop(klass.module.path, field.at, field.end, f"`{klass.name}.{field.name}` is left out: its default holds")
             scope = klass.module.functions[klass.decl.parent if klass.decl.parent > 0 else 0]
@@ -1945,7 +2051,9 @@ class Resolver:
                 yield flow.hop(hop)._replace(default=True)
             yield Flow(Unknown("an object that no code here makes", unit_of_name(name)))
 
-    def _constructor_field(self, field: f.ClassField, position: int, binds: tuple[Bind, ...], klass: Klass, frame: Frame, site: f.Node) -> Iterator[Flow]:
+    def _constructor_field(
+        self, field: f.ClassField, position: int, binds: tuple[Bind, ...], klass: Klass, frame: Frame, site: f.Node
+    ) -> Iterator[Flow]:
         at = 0
         for bind in binds:
             if bind.name == field.name or (bind.name is None and not bind.spread and at == position):
@@ -2056,9 +2164,15 @@ def _arithmetic(op: str, a: Thing, b: Thing) -> Thing | None:
     if isinstance(a, Num) and isinstance(b, Num):
         x, y = float(a.number), float(b.number)
         try:
-            number = {"+": x + y, "-": x - y, "*": x * y, "/": x / y if y else None, "//": x // y if y else None, "%": x % y if y else None, "**": x**y if abs(y) < 64 and abs(x) < 1e6 else None}.get(
-                op
-            )
+            number = {
+                "+": x + y,
+                "-": x - y,
+                "*": x * y,
+                "/": x / y if y else None,
+                "//": x // y if y else None,
+                "%": x % y if y else None,
+                "**": x**y if abs(y) < 64 and abs(x) < 1e6 else None,
+            }.get(op)
         except (OverflowError, ZeroDivisionError, ValueError):
             number = None
         if op in ("<<", ">>") and x.is_integer() and y.is_integer() and 0 <= y < 62:
@@ -2089,7 +2203,11 @@ def _unit_after(op: str, a: Num, b: Num, number: float) -> Num:
         if op in ("+", "-") and a.unit != b.unit:
             plain, typed = (a, b) if b.unit == "dur" else (b, a)
             scaled = float(plain.number) * 1e-9
-            total = float(typed.number) + scaled if op == "+" else (float(a.number) * (1e-9 if a is plain else 1)) - (float(b.number) * (1e-9 if b is plain else 1))
+            total = (
+                float(typed.number) + scaled
+                if op == "+"
+                else (float(a.number) * (1e-9 if a is plain else 1)) - (float(b.number) * (1e-9 if b is plain else 1))
+            )
             return Num(total, "dur", typed.raw)
         return Num(number, "dur", a.raw if a.unit == "dur" else b.raw)
     if op in ("*", "/"):
@@ -2202,7 +2320,12 @@ def _admits(thing: Thing, test: f.Expr, polarity: bool, name: str) -> bool:
     op = test.op
     if isinstance(other, f.Ref) and other.name == "nil":
         other = f.Lit(other.at, other.end, None)
-    if isinstance(other, f.Un) and other.op == "-" and isinstance(other.value, f.Lit) and isinstance(other.value.value, int | float):
+    if (
+        isinstance(other, f.Un)
+        and other.op == "-"
+        and isinstance(other.value, f.Lit)
+        and isinstance(other.value.value, int | float)
+    ):
         other = f.Lit(other.at, other.end, -other.value.value)
     if not isinstance(other, f.Lit):
         return True
@@ -2224,7 +2347,14 @@ def _admits(thing: Thing, test: f.Expr, polarity: bool, name: str) -> bool:
     value = float(other.value)
     if not left:
         op = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
-    outcome = {"<": number < value, ">": number > value, "<=": number <= value, ">=": number >= value, "==": number == value, "!=": number != value}.get(op)
+    outcome = {
+        "<": number < value,
+        ">": number > value,
+        "<=": number <= value,
+        ">=": number >= value,
+        "==": number == value,
+        "!=": number != value,
+    }.get(op)
     return outcome is None or outcome == polarity
 
 
@@ -2241,7 +2371,14 @@ _PASS = {
     "<builtin>.new": 0,
     "contextlib.closing": 0,
 }
-_PASS_ELEMENTS = {"<builtin>.enumerate", "<builtin>.zip", "<builtin>.filter", "itertools.chain", "itertools.islice", "<builtin>.iter"}
+_PASS_ELEMENTS = {
+    "<builtin>.enumerate",
+    "<builtin>.zip",
+    "<builtin>.filter",
+    "itertools.chain",
+    "itertools.islice",
+    "<builtin>.iter",
+}
 
 
 def first_things(flows: Iterable[Flow], kind: type[Thing]) -> list[Thing]:

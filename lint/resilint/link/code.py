@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from resilint import facts as f
+
+if TYPE_CHECKING:
+    from resilint.knowledge.index import Table
 
 Path = tuple["Arm", ...]
 
@@ -17,9 +20,11 @@ Path = tuple["Arm", ...]
 class Arm:
     """A block of a body that may not run: a branch, a loop body, a handler. Arms of one `choice` exclude each other."""
 
-    __slots__ = ("always", "at", "choice", "children", "end", "kind", "node", "parent")
+    __slots__ = ("always", "at", "children", "choice", "end", "kind", "node", "parent")
 
-    def __init__(self, at: int, end: int, node: f.Node, kind: str, parent: Arm | None, *, choice: int = 0, always: bool = False) -> None:
+    def __init__(
+        self, at: int, end: int, node: f.Node, kind: str, parent: Arm | None, *, choice: int = 0, always: bool = False
+    ) -> None:
         self.at = at
         self.end = end
         self.node = node
@@ -198,7 +203,16 @@ class Body:
     def _define(self, d: Definition) -> None:
         self.definitions.setdefault(d.name, []).append(d)
 
-    def _target(self, target: f.Expr, kind: str, expr: f.Expr | None, arm: Arm, stmt: Any, item: tuple[int, ...] = (), type_: f.Type | None = None) -> None:
+    def _target(
+        self,
+        target: f.Expr,
+        kind: str,
+        expr: f.Expr | None,
+        arm: Arm,
+        stmt: Any,
+        item: tuple[int, ...] = (),
+        type_: f.Type | None = None,
+    ) -> None:
         if isinstance(target, f.Coll):
             for position, pair in enumerate(target.items):
                 deeper = (*item, -1 if pair.spread else position)
@@ -226,8 +240,11 @@ class Body:
                         self._target(target, "aug", value, arm, stmt)
                     elif value is None:
                         self._target(target, "declared", None, arm, stmt, (), stmt.type)
-                    elif isinstance(target, f.Coll) and isinstance(value, f.Coll) and len(target.items) == len(value.items) and not any(
-                        p.spread for p in (*target.items, *value.items)
+                    elif (
+                        isinstance(target, f.Coll)
+                        and isinstance(value, f.Coll)
+                        and len(target.items) == len(value.items)
+                        and not any(p.spread for p in (*target.items, *value.items))
                     ):
                         for left, right in zip(target.items, value.items, strict=True):
                             self._target(left.value, "value", right.value, arm, stmt, (), stmt.type)
@@ -394,16 +411,22 @@ class Body:
         loops = [arm for arm in arms if arm.kind in ("loop", "comp")]
         reached: list[Definition] = []
         open_path = True
-        before = [d for d in defs if d.end <= offset or (d.kind in ("each", "error", "param", "import", "function", "class") and d.at <= offset) or d.at < offset <= d.end and d.kind == "enter"]
+        before = [
+            d
+            for d in defs
+            if d.end <= offset
+            or (d.kind in ("each", "error", "param", "import", "function", "class") and d.at <= offset)
+            or (d.at < offset <= d.end and d.kind == "enter")
+        ]
         for d in sorted(before, key=lambda d: d.at, reverse=True):
             chain = d.arm.chain()
             if _excluded(chain, arms):
                 continue
             reached.append(d)
-            if all(id(arm) in around or arm.always for arm in chain) and not _handler_after_try(chain, arms):
-                if d.kind != "aug":
-                    open_path = False
-                    break
+            sure = all(id(arm) in around or arm.always for arm in chain) and not _handler_after_try(chain, arms)
+            if sure and d.kind != "aug":
+                open_path = False
+                break
         if loops and len(before) < len(defs):
             outer = loops[0]
             for d in defs:
@@ -520,6 +543,7 @@ class Module:
     functions: list[Fun] = field(default_factory=list)
     classes: list[Klass] = field(default_factory=list)
     is_test: bool = False
+    _open_ended: bool | None = None
 
     def __repr__(self) -> str:
         return f"<{self.path}>"
@@ -536,6 +560,19 @@ class Module:
         for imp in self.facts.imports:
             out.setdefault(imp.alias if imp.name != "*" else "*", []).append(imp)
         return out
+
+    def is_open_ended(self, table: Table) -> bool:
+        """Whether the file imports a library whose objects wait in every method, or generated code that stands for such."""
+        if self._open_ended is None:
+            modules = table.open_ended_modules
+            self._open_ended = any(
+                imp.target in modules
+                or imp.target.partition(".")[0] in modules
+                or table.shapes_module(imp.target)
+                or (bool(imp.name) and table.shapes_module(f"{imp.target}.{imp.name}"))
+                for imp in self.facts.imports
+            )
+        return self._open_ended
 
     @cached_property
     def folder(self) -> str:

@@ -77,8 +77,10 @@ def _of_bases(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
         for base in _external_bases(program, klass):
             for row in table.entry_base(base):
                 for name, fn in klass.methods.items():
-                    if any(fnmatchcase(name, pattern) for pattern in row.methods) and not (name.startswith("_") and "*" in row.methods) and (
-                        klass.module.language != "go" or _takes_context(program, fn)
+                    if (
+                        any(fnmatchcase(name, pattern) for pattern in row.methods)
+                        and not (name.startswith("_") and "*" in row.methods)
+                        and (klass.module.language != "go" or _takes_context(program, fn))
                     ):
                         yield fn, row, f"a method of {klass.name}, a {base}"
 
@@ -163,7 +165,11 @@ def _assigned(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
                 if last != name or not base:
                     continue
                 for d in defs:
-                    kinds = {resolver.external_type(x.thing) for x in resolver.name(base, f.Ref(d.at, d.at, base), frame) if isinstance(x.thing, Obj)}
+                    kinds = {
+                        resolver.external_type(x.thing)
+                        for x in resolver.name(base, f.Ref(d.at, d.at, base), frame)
+                        if isinstance(x.thing, Obj)
+                    }
                     for kind in sorted(kinds):
                         for row in resolver.table(writer.module).attribute(f"{kind}.{name}"):
                             for flow in resolver.defined(d, frame):
