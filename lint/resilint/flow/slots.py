@@ -9,6 +9,8 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qsl
 
+from msgspec import structs
+
 from resilint import facts as f
 from resilint.flow.resolve import unit_of_name
 from resilint.flow.values import (
@@ -58,6 +60,8 @@ class Slot:
     """Where it is written."""
     mismatch: str = ""
     """Why the number cannot be meant in the slot's unit."""
+    given: bool = False
+    """Something was written whose value has no flow of its own."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,53 @@ class Source:
         return bool(self.slots) and all(s.state == "finite" for s in self.slots)
 
     @property
-    def unknown(self) -> bool:
-        """Whether something may be there."""
-        return any(s.state in ("unknown", "finite") for s in self.slots)
+    def unclear(self) -> bool:
+        """Whether it is not known if something is there."""
+        return any(s.state == "unknown" for s in self.slots)
+
+    @property
+    def written(self) -> bool:
+        """Whether somebody wrote it: a default, or the silence of an object from elsewhere, is not written."""
+        return any(s.flow is not None or s.given for s in self.slots) and not all(s.state == "absent" and _is_absent(s) for s in self.slots)
+
+
+def _is_absent(slot: Slot) -> bool:
+    return slot.flow is None or isinstance(slot.flow.thing, Absent)
+
+
+def decide(sources: Iterable[Source]) -> list[Source]:
+    """One source a slot. Sources stand in order of precedence: the first that is written decides, else the first default.
+
+    Where the deciding one is written on some paths only, its default stands beside it.
+    """
+    chosen: dict[str, Source] = {}
+    fallback: dict[str, Source] = {}
+    for source in sources:
+        slot = source.bound.slot
+        if source.written:
+            known = chosen.get(slot)
+            if known is None:
+                chosen[slot] = source
+            elif any(s.state == "absent" for s in known.slots):
+                chosen[slot] = _filled(known, source)
+        else:
+            known = fallback.get(slot)
+            if known is None or (known.unclear and not source.unclear):
+                fallback[slot] = source
+    out = []
+    for slot in dict.fromkeys((*chosen, *fallback)):
+        source = chosen.get(slot) or fallback[slot]
+        if slot in chosen and slot in fallback and any(s.state == "absent" for s in source.slots):
+            source = _filled(source, fallback[slot])
+        out.append(source)
+    return out
+
+
+def _filled(source: Source, below: Source) -> Source:
+    """Where a source is silent on some path, what stands below it holds there; if that is silent too, the path stays as it came."""
+    if all(s.state == "absent" for s in below.slots):
+        return source
+    return Source(source.bound, (*(s for s in source.slots if s.state != "absent"), *below.slots))
 
 
 class Slots:
@@ -113,7 +161,7 @@ class Slots:
             if bind is None and spread:
                 got = self._from_spread(row.arg, binds)
                 if got is None:
-                    return Source(row, (Slot("unknown", row, holder=holder, written=where),))
+                    return Source(row, (Slot("unknown", row, holder=holder, written=where, given=True),))
                 if got:
                     return Source(row, tuple(self._classified(row, got, holder, where)))
             if bind is not None:
@@ -194,7 +242,7 @@ class Slots:
                     elif bind.spread:
                         unknown = True
         if unknown:
-            return Source(row, (Slot("unknown", row, holder=holder, written=where),))
+            return Source(row, (Slot("unknown", row, holder=holder, written=where, given=True),))
         return self._default(row, holder, where)
 
     def _option_objects(self, flow: Flow, bind: Bind) -> Iterator[Thing]:
@@ -339,18 +387,12 @@ class Slots:
             return
         entry = self._type(thing, where[0])
         if entry is not None and entry.role == "limits":
-            found = [
-                source
-                for source in self.of_object(thing, frozenset({row.slot}))
-                if source.bound.slot == row.slot
-            ]
+            found = decide(source for source in self.of_object(thing, frozenset({row.slot})) if source.bound.slot == row.slot)
             slots = [s for source in found for s in source.slots]
             if not slots:
                 yield replace(base, state="absent", number=inf)
                 return
-            best = next((source for source in found if source.bounded), None)
-            chosen = best.slots if best is not None else slots
-            for slot in chosen:
+            for slot in slots:
                 flow2 = slot.flow or flow
                 yield replace(slot, bound=row, flow=flow2, holder=base.holder, written=slot.written or base.written)
             return
@@ -393,6 +435,9 @@ class Slots:
         rows = [r for r in table.bounds(name) if r.slot in wanted] if name else []
         entry = table.type(name) if name else None
         binds = self._made_with(obj)
+        for level in table.mro(name) if name else ():
+            for behind in self._behind(level, binds, obj):
+                yield from self._of_driver(behind, table, level, wanted)
         for row in rows:
             if where is not None and not holds(row, self.program.version(row, where[0])):
                 continue
@@ -413,6 +458,29 @@ class Slots:
                         yield from self.of_object(flow.thing, wanted)
         if obj.parent is not None and obj.kind in ("call", "base"):
             yield from self.of_object(obj.parent, wanted)
+
+    def _of_driver(self, behind: Obj, table: Table, level: TypeEntry, wanted: frozenset[str]) -> Iterator[Source]:
+        """What bounds a driver's statements, said in the slot by which the object in front of it is judged."""
+        own = frozenset(x for entry in table.mro(str(behind.type)) for x in entry.enough)
+        slot = next((x for x in level.enough if x in wanted), None)
+        for source in self.of_object(behind, wanted | own):
+            if slot is not None and source.bound.slot in own and source.bound.slot not in wanted:
+                row = structs.replace(source.bound, slot=slot)
+                yield Source(row, tuple(replace(s, bound=row) for s in source.slots))
+            else:
+                yield source
+
+    def _behind(self, entry: TypeEntry, binds: tuple[Bind, ...] | None, obj: Obj) -> Iterator[Obj]:
+        """The driver that a URL's scheme names, made with the same arguments."""
+        if not entry.by_scheme or binds is None:
+            return
+        for bind in binds:
+            for flow in self.resolver.ask(bind.expr, bind.frame):
+                if isinstance(flow.thing, Text):
+                    scheme = flow.thing.known.partition(":")[0]
+                    behind = entry.by_scheme.get(scheme) or entry.by_scheme.get(scheme.partition("+")[0])
+                    if behind is not None:
+                        yield Obj("call", behind, obj.frame, obj.node, behind, None, binds)
 
     def _made_with(self, obj: Obj) -> tuple[Bind, ...] | None:
         """The arguments an external constructor got; for a class of the program those it passes on to its external base."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
 from resilint.flow.deadlines import Deadline
-from resilint.flow.slots import Slot, Source
+from resilint.flow.slots import Slot, Source, decide
 from resilint.flow.values import Flow, Frame, Obj
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import CallSite, Fun, Klass
+from resilint.link.code import CallSite, Fun, Klass, dotted
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def waits_of(program: Program) -> Iterator[Wait]:
     """All waits of a program, in order of path and position."""
     judge = _Judge(program)
     for language in ("python", "go"):
-        wanted = program.knowledge.of(language).names
-        for site in program.sites(wanted.__contains__, language):
+        for site in _candidates(program, language):
             if site.how == "defer":
                 continue
             seen = set()
@@ -83,6 +82,18 @@ def waits_of(program: Program) -> Iterator[Wait]:
                 wait = Wait(site.fn, site, program.resolver.frame(site.fn), entry.does, target.name, entry, target, holder=target.holder)
                 judge.judge(wait)
                 yield wait
+
+
+def _candidates(program: Program, language: str) -> Iterator[CallSite]:
+    """Calls that may wait: of a known name, or any call in a file that imports a library whose objects' every method waits."""
+    table = program.knowledge.of(language)
+    wanted = table.names
+    for fn in program.functions(language):
+        everything = fn.module.is_open_ended(table)
+        if everything or any(c.rpartition(".")[2].rstrip("{") in wanted for c in fn.head.calls):
+            for site in fn.body.calls:
+                if site.last in wanted or (everything and "." in dotted(site.call.fn)):
+                    yield site
 
 
 class _Judge:
@@ -97,14 +108,8 @@ class _Judge:
     def judge(self, wait: Wait) -> None:
         """Fill in a wait's bound and, where it is endless, the ways."""
         entry = wait.entry
-        table = self.resolver.table(wait.fn.module)
         enough = frozenset(entry.enough or ENOUGH[wait.kind])
         own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]
-        wait.sources = own
-        numbers: list[float | None] = []
-        if any(s.bounded for s in own):
-            wait.bound = _total([s for s in own if s.bounded])
-            return
         # A scope or a context that cuts the wait on every path.
         around = self.deadlines.around(wait.site)
         if around == inf:
@@ -117,50 +122,47 @@ class _Judge:
             numbers = [d.number for d in wait.deadlines]
             wait.bound = OF_UNKNOWN_LENGTH if None in numbers else max(x for x in numbers if x is not None)
             return
-        request_sources = self._request_bounds(wait, enough)
-        if any(s.bounded for s in request_sources):
-            wait.bound = _total([s for s in request_sources if s.bounded])
-            return
-        own = [*own, *request_sources]
-        wait.sources = own
+        own = [*own, *self._request_bounds(wait, enough)]
         args = frozenset(r.arg for r in entry.bounds if r.arg is not None and r.slot in enough)
         holder = wait.holder
         if holder is None and entry.holder is not None:
-            instance = table.instance(entry.holder)
-            if instance is not None:
-                holder = Obj("instance", instance.name, None, entry.holder, entry.holder)
+            holder = self._instance(entry.holder, wait.fn)
         wait.holder = holder
-        delegated: bool | None = False
-        held: tuple[Source, ...] = ()
-        if holder is not None:
-            held = self._held(holder, enough)
-            if args:
-                delegated = self._delegated(holder, args)
+        delegated: bool | None = self._delegated(holder, args) if holder is not None and args else False
         if delegated:
             wait.bound = OF_UNKNOWN_LENGTH
             return
-        explicit = [s for source in own for s in source.slots if s.state == "disabled" and not self._is_absence(s)]
-        if any(s.bounded for s in held):
-            wait.sources = [*own, *held]
-            if explicit:
-                self._disabled(wait, explicit, [])
-                return
-            wait.bound = _total([s for s in held if s.bounded])
+        held = list(self._held(holder, enough)) if holder is not None else []
+        wait.sources = decide([*own, *held])
+        if not wait.sources and holder is not None:
+            wait.sources = decide(self._process_wide(holder, enough))
+        bounded = [s for s in wait.sources if s.bounded]
+        if bounded:
+            wait.bound = _total(bounded)
             return
-        wait.sources = [*own, *held]
-        if delegated is None or any(d.kind == "unknown" for d in wait.deadlines) or any(s.unknown for s in held):
-            if explicit and not wait.deadlines:
-                self._disabled(wait, explicit, list(held))
-                return
-            if not any(x.state in ("absent", "disabled") for s in held for x in s.slots) or delegated is None or wait.deadlines and all(
-                d.kind in ("unknown", "bounded") for d in wait.deadlines
-            ):
-                return
-        self._endless(wait, own, list(held), explicit)
+        explicit = [x for s in wait.sources if s.written for x in s.slots if x.state == "disabled"]
+        unclear = delegated is None or any(s.unclear for s in wait.sources)
+        context_unclear = bool(wait.deadlines) and all(d.kind in ("unknown", "bounded") for d in wait.deadlines)
+        if context_unclear or (unclear and not explicit and not any(x.state == "absent" for s in wait.sources for x in s.slots)):
+            return
+        if delegated is None:
+            return
+        self._endless(wait, explicit)
 
-    @staticmethod
-    def _is_absence(slot: Slot) -> bool:
-        return slot.state != "disabled"
+    def _instance(self, name: str, fn: Fun) -> Obj | None:
+        entry = self.resolver.table(fn.module).instance(name)
+        return Obj("instance", entry.name, None, name, name) if entry is not None else None
+
+    def _process_wide(self, holder: Obj, enough: frozenset[str]) -> list[Source]:
+        """The default of the whole process that a type falls back to."""
+        table = self.program.knowledge.of(self.slots._language(holder))
+        name = self.resolver.external_type(holder)
+        for level in table.mro(name) if name else ():
+            if level.holder is not None:
+                entry = table.instance(level.holder)
+                if entry is not None:
+                    return list(self._held(Obj("instance", entry.name, None, level.holder, level.holder), enough))
+        return []
 
     # ------------------------------------------------------------ parts
 
@@ -231,24 +233,21 @@ class _Judge:
 
     # ------------------------------------------------------------ verdicts
 
-    def _disabled(self, wait: Wait, explicit: list[Slot], held: list[Source]) -> None:
+    def _disabled(self, wait: Wait, explicit: list[Slot]) -> None:
         wait.bound = inf
         for slot in explicit:
             where = slot.written or (wait.fn, wait.site.call)
             hops = slot.flow.hops if slot.flow is not None else ()
             wait.ways.append(Endless(where, self.program.trace(hops), Confidence.HIGH, "disabled", wait.api, wait.holder))
 
-    def _endless(self, wait: Wait, own: list[Source], held: list[Source], explicit: list[Slot]) -> None:
+    def _endless(self, wait: Wait, explicit: list[Slot]) -> None:
         """Find out on which paths nothing bounds the wait, and where each is to be mended."""
         holder = wait.holder
         program = self.program
         if explicit:
-            self._disabled(wait, explicit, held)
+            self._disabled(wait, explicit)
             return
-        for source in own:
-            # Something unknown may stand at the call on every path.
-            if source.slots and all(s.state in ("unknown", "finite") for s in source.slots):
-                return
+        slots = [x for source in wait.sources for x in source.slots]
         confidence = Confidence.HIGH
         steps: list[Step] = []
         for deadline in wait.deadlines:
@@ -262,40 +261,40 @@ class _Judge:
                     steps.extend(program.trace(h for h in deadline.flow.hops if h.text.startswith("passed")))
                 if deadline.kind == "request":
                     confidence = min(confidence, Confidence.MEDIUM)
-        carrier = self._carrier(holder)
         cap = self.resolver.table(wait.fn.module).cap(wait.entry)
         if cap is not None:
             confidence = min(confidence, cap)
-        mixed = [s for source in own for s in source.slots if s.state in ("absent", "disabled")]
-        finite = any(s.state == "finite" for source in own for s in source.slots)
-        omitting = [s for s in mixed if s.flow is not None and s.flow.omitted]
-        wait.bound = inf
-        if finite and omitting:
+        absent = [x for x in slots if x.state == "absent"]
+        omitting = [x for x in absent if x.flow is not None and x.flow.omitted]
+        if omitting and any(x.state == "finite" for x in slots):
+            wait.bound = inf
             for slot in omitting:
                 assert slot.flow is not None
                 call = slot.flow.omitted[-1]
                 trace = (*program.trace(slot.flow.hops), program.step(wait.fn, wait.site.call, f"{wait.api} waits here without a bound"))
                 wait.ways.append(Endless((call.fn, call.call), trace, confidence, "nothing", wait.api, holder))
             return
-        if mixed and all(s.flow is not None and s.flow.default for s in mixed) and len(mixed) == len([s for x in own for s in x.slots if s.state != "unknown"]):
+        by_default = [x for x in absent if x.flow is not None and x.flow.default]
+        if by_default and len(by_default) == len(absent):
+            # A pass-through of the public surface: nobody here relies on the default.
             confidence = Confidence.LOW
-        if any(s.state == "unknown" for source in own for s in source.slots) and not omitting and all(s.flow is None or s.flow.default for s in mixed):
-            if any(s.flow is not None for s in mixed):
-                confidence = Confidence.LOW
-            else:
-                wait.bound = None
+        elif any(x.state in ("unknown", "finite") for x in slots) and not omitting:
+            if not any(x.flow is not None for x in absent):
                 return
-        if holder is not None and self._outside(holder) and carrier is None and not self._judged_at_call(wait, holder):
-            wait.bound = None
+            confidence = min(confidence, Confidence.MEDIUM)
+        carrier = self._carrier(holder)
+        if holder is not None and carrier is None and self._outside(holder) and not self._judged_at_call(wait, holder):
             return
+        wait.bound = inf
         if carrier is not None and carrier.frame is not None and isinstance(carrier.node, f.Node):
-            fn, node = carrier.frame.fn, carrier.node
             steps.append(program.step(wait.fn, wait.site.call, f"{wait.api} waits here"))
-            wait.ways.append(Endless((fn, node), tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", self.resolver.external_type(carrier), carrier))
+            where = (carrier.frame.fn, carrier.node)
+            subject = self.resolver.external_type(carrier)
+            wait.ways.append(Endless(where, tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", subject, carrier))
             return
         if holder is not None and holder.frame is not None and isinstance(holder.node, f.Node):
             steps.append(program.step(holder.frame.fn, holder.node, f"{self.resolver.external_type(holder) or 'the object'} is made here"))
-        for slot in omitting or mixed[:1]:
+        for slot in omitting or absent[:1]:
             if slot.flow is not None:
                 steps.extend(program.trace(slot.flow.hops))
         wait.ways.append(Endless((wait.fn, wait.site.call), tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", wait.api, holder))
@@ -303,7 +302,11 @@ class _Judge:
     def _judged_at_call(self, wait: Wait, holder: Obj) -> bool:
         """A holder that came from outside is judged at the call if the call can take the bound and the type carries none."""
         enough = frozenset(wait.entry.enough or ENOUGH[wait.kind])
-        return any(r.slot in enough for r in wait.entry.bounds)
+        name = self.resolver.external_type(holder)
+        table = self.program.knowledge.of(self.slots._language(holder))
+        if name and any(level.carries for level in table.mro(name)):
+            return False
+        return wait.entry.context is not None or any(r.slot in enough for r in wait.entry.bounds)
 
     def _outside(self, obj: Obj) -> bool:
         seen = 0
@@ -319,14 +322,15 @@ class _Judge:
         """The object whose construction is the place to mend."""
         seen = 0
         obj = holder
+        best: Obj | None = None
         while obj is not None and seen < 6:
             name = self.resolver.external_type(obj)
             table = self.program.knowledge.of(self.slots._language(obj))
             if name and any(level.carries for level in table.mro(name)) and obj.frame is not None and obj.kind in ("new", "call"):
-                return obj
+                best = obj
             obj = obj.parent
             seen += 1
-        return None
+        return best
 
 
 def _total(sources: list[Source]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from functools import cached_property
 from typing import TypeVar
 
@@ -63,6 +63,7 @@ class Table:
         self._mro: dict[str, tuple[TypeEntry, ...]] = {}
         self._bounds: dict[str, tuple[Bound, ...]] = {}
         self._shapes: dict[tuple[str, str], str | None] = {}
+        self._shape_modules: dict[str, bool] = {}
         for library in libraries:
             self._add(library)
         self._decorators = _by((row.decorator, row) for row in self.entries)
@@ -177,6 +178,13 @@ class Table:
             )
         return self._shapes[key]
 
+    def shapes_module(self, module: str) -> bool:
+        """Whether some generated code is recognised by this module's name."""
+        known = self._shape_modules.get(module)
+        if known is None:
+            known = self._shape_modules[module] = any(of_module.match(module) for of_module, _, _ in self._shape_rows)
+        return known
+
     def library_of(self, entry: Row) -> Library:
         """The library that an entry of this table belongs to. Raises `KeyError` for an entry from elsewhere."""
         return self._library_of[id(entry)]
@@ -210,7 +218,7 @@ class Table:
             for spelling in (level.name, *level.aliases):
                 if spelling in self._entry_bases:
                     return self._entry_bases[spelling]
-        return ()
+        return next((rows for pattern, rows in self._entry_bases.items() if "*" in pattern and fnmatchcase(name, pattern)), ())
 
     def signature(self, parameters: tuple[str, ...]) -> tuple[EntryRow, ...]:
         """Entries that functions with exactly these parameter types are."""
@@ -257,6 +265,11 @@ class Table:
     def modules(self) -> frozenset[str]:
         """The import names that are evidence for a known library."""
         return frozenset(module for library in self.libraries for module in library.modules)
+
+    @cached_property
+    def open_ended_modules(self) -> frozenset[str]:
+        """Import names of libraries with types whose every method behaves alike."""
+        return frozenset(m for library in self.libraries if any(t.any_method for t in library.types) for m in library.modules)
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -166,6 +166,10 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Every method that is not listed behaves like this canonical call (generated stubs, SDK clients)."""
     exits: Literal["joins", "cancels", "closes"] | None = None
     """What leaving its `with` block does with work that still runs."""
+    holder: str | None = None
+    """Canonical instance whose slots count where nothing else is written: a process-wide default."""
+    by_scheme: dict[str, str] = {}
+    """Scheme of the URL it is made with (without `+driver` unless listed with it) to the type that then stands behind it."""
     version_of: str | None = None
     """Distribution or module whose pinned version decides `since`/`before`; default: the file's library."""
 
