@@ -243,6 +243,7 @@ def cls(facts: FileFacts, qual: str) -> Class:
         ("{x for x, *y in xs}", "set<x for tuple-1<x, *y> in xs>"),
         ("{k: v for k, v in d.items()}", "map<k: v for tuple2<k, v> in d.items()>"),
         ("(x for x in xs)", "gen<x for x in xs>"),
+        ("[x async for x in xs]", "list<x async for x in xs>"),
         # operators
         ("a + b * c", "[a + [b * c]]"),
         ("a - b - c", "[[a - b] - c]"),
@@ -382,6 +383,7 @@ def test_large_collections_keep_64_items_and_all_names() -> None:
         ),
         ("try: f()\nexcept* A as e: pass", ["try", ["f()"], "except A as e", []]),
         ("try: f()\nexcept A, e: pass", ["try", ["f()"], "except A as e", []]),
+        ("try: f()\nexcept A, b.C: pass", ["try", ["f()"], "except A b.C as None", []]),
     ],
 )
 def test_statement(source: str, expected: list[Any]) -> None:

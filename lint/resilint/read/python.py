@@ -1531,11 +1531,13 @@ def _handler(walk: _Walk, node: _Node, depth: int) -> Tree:
             parts = _solid_named(caught)
             caught = parts[0]
             name = walk.text(parts[-1]) if len(parts) > 1 else None
-        elif len(values) == 2:
-            # Python 2: `except Kind, name`
-            name = walk.text(values[1])
+        elif len(values) == 2 and values[1].kind_id == _K_IDENTIFIER and not walk.text(values[1])[:1].isupper():
+            # Python 2: `except Kind, name`; since Python 3.14 `except Kind, Other` is two kinds
+            name = walk.text(values.pop())
+        else:
+            types = [_EXPR[more.kind_id](walk, more, depth + 1) for more in values[1:]]
         tree = _EXPR[caught.kind_id](walk, caught, depth + 1)
-        types = [item[0] for item in tree[4]] if tree[0] == _COLL else [tree]
+        types = ([item[0] for item in tree[4]] if tree[0] == _COLL else [tree]) + types
     return (node.start_byte, node.end_byte, types, name, _suite(walk, node, depth))
 
 
