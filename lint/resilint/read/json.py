@@ -174,7 +174,7 @@ def _values(data: bytes, out: list[Setting]) -> None:
                         # Nothing of these elements is kept: pass over the plain ones at once.
                         at = _end(_BLANK, data, _end(_SCALARS, data, at))
                     closer = data[at : at + 1]
-                elif closer not in (b"}", b"]"):
+                elif closer != (b"}" if is_map else b"]"):
                     raise Broken(at, "a comma or the end of the container is missing here" if closer else "the file ends too early")
                 if closer != (b"}" if is_map else b"]"):
                     break

@@ -296,9 +296,9 @@ class _Stream:
                 else:
                     kind = "str"
                     text = value
-                    if event.style in ("|", ">"):
-                        # The mark stands behind the line breaks that follow.
-                        last_end = end = at + len(given[at - base : end - base].rstrip())
+                if event.style in ("|", ">"):
+                    # The mark stands behind the line breaks that follow.
+                    last_end = end = at + len(given[at - base : end - base].rstrip())
                 if not text.isascii():
                     text = _uncoded(text)
                 if self.holes and (at == end or event.style in ("|", ">")) and not text.strip():
@@ -532,8 +532,13 @@ def _holes(data: bytes) -> list[tuple[int, int]]:
         at = start + 2
         if close >= len(data):
             continue
-        line_end = data.find(b"\n", start, close)
-        if line_end >= 0:
+        if opener == b"{{" and data.count(b'"', start, close) % 2:
+            # A closer in quotes, as in {{ "}}" }}.
+            line_end = data.find(b"\n", close)
+            further = data.find(b"}}", close + 2, len(data) if line_end < 0 else line_end)
+            if further >= 0 and data.count(b'"', start, further) % 2 == 0:
+                close = further
+        if data.find(b"\n", start, close) >= 0:
             # Over several lines only where it is surely one hole; `{#` and `{%` also stand in shell scripts.
             if opener != b"{{" or data.find(opener, at, close) >= 0:
                 continue
