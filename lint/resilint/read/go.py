@@ -561,7 +561,28 @@ def _function(
     r.calls, r.values, r.writes, r.function, r.qual, r.lambdas = outer
 
 
+_KNOWN_PARAMS: dict[str, tuple[Param, ...]] = {"()": ()}
+"""Parameter lists by their text, for the same reason as `_KNOWN_TYPES`."""
+
+
 def _params(r: _Reader, n: Node) -> tuple[Param, ...]:
+    at = n.start_byte
+    end = n.end_byte
+    if end - at > 120:
+        return _new_params(r, n)
+    text = r.text[at:end]
+    known = _KNOWN_PARAMS.get(text)
+    if known is not None:
+        return known
+    made = _new_params(r, n)
+    if r.sound:
+        if len(_KNOWN_PARAMS) >= _MAX_KNOWN_TYPES:
+            _KNOWN_PARAMS.clear()
+        _KNOWN_PARAMS[text] = made
+    return made
+
+
+def _new_params(r: _Reader, n: Node) -> tuple[Param, ...]:
     found = []
     for declaration in n.named_children:
         kind = declaration.kind_id
@@ -622,7 +643,7 @@ def _new_type(r: _Reader, n: Node, d: int) -> Type:
         _too_deep(r, n)
         return Type("")
     handler = _TYPES.get(n.kind_id)
-    return Type(r.text[n.start_byte : n.end_byte][:200]) if handler is None else handler(r, n, d)
+    return Type("") if handler is None else handler(r, n, d)
 
 
 def _inner_types(r: _Reader, n: Node, d: int) -> tuple[Type, ...]:
@@ -1048,7 +1069,8 @@ def _call(r: _Reader, n: Node, d: int) -> Expr:
                 return _special_call(r, n, name, Ref(at, stop, name), arguments, d)
             r.calls.add(name)
             return Call(at, n.end_byte, Ref(at, stop, name), _args(r, arguments.named_children, d))
-        fn = _selector(r, callee, d + 1)
+        # No step deeper: a chain of calls nests by two nodes a link, and long builders are common.
+        fn = _selector(r, callee, d)
     elif kind == _PAREN:
         to = _pointer_conversion(r, callee)
         if to is not None:
@@ -1172,7 +1194,7 @@ def _is_declared(r: _Reader, name: str) -> bool:
 
 
 def _find_declared(data: bytes, word: bytes, is_upper: bool) -> bool:
-    at = data.find(word)
+    at = data.find(word) if word else -1
     while at >= 0:
         end = at + len(word)
         if not (at and _WORD_BYTE.match(data, at - 1)) and not (_WORD_BYTE.match(data, end)):
@@ -1378,6 +1400,7 @@ def _composite(r: _Reader, n: Node, d: int) -> Expr:
     return _literal(r, kids[1], d, _type(r, kids[0], 0), n.start_byte, n.end_byte)
 
 
+_WORDS = frozenset(("nil", "true", "false"))
 _INERT = re.compile(
     rb"(?:[\s{},:+\-|^()]++|0[xX][0-9a-fA-F_]++|\d[\d._]*+(?:[eE][+-]?\d++)?|\"[^\"\\\n]*+\"|'[^'\\\n]++'|`[^`]*+`|//[^\n]*+|nil\b|true\b|false\b)*+"
 )
@@ -1392,16 +1415,17 @@ def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) 
     key_type: Type | None = None
     item_type: Type | None = None
     if made is not None:
+        if shape == "ptr":
+            # The element type of `[]*T{{...}}`: the literal is one of T.
+            made = made.args[0] if made.name == "*" and made.args else Type(made.name, made.args)
+            shape = made.shape
         if shape == "list" or shape == "array":
             item_type = made.args[0] if made.args else None
         elif shape == "map":
             key_type, item_type = made.args if len(made.args) == 2 else (None, None)
-        elif shape == "ptr":
-            # The element type of `[]*T{{...}}`: the literal is one of T.
-            made = made.args[0] if made.name == "*" and made.args else Type(made.name, made.args)
-        if made.shape == "plain" and made.name != "struct":
+        elif shape == "plain" and made.name != "struct":
             r.calls.add(made.name + "{")
-    is_struct = made is None or made.shape == "plain"
+    is_struct = made is None or shape == "plain"
     values = r.values
     pairs: list[Pair] = []
     size = 0
@@ -1421,21 +1445,23 @@ def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) 
             if len(parts) != 2:
                 parts = [part for part in parts if part.kind_id != _COMMENT]
             if len(parts) == 2:
-                key_node = parts[0].named_children[0] if parts[0].named_child_count else parts[0]
-                element = parts[1]
-                key_kind = key_node.kind_id
-                if key_kind in _NAMES:
-                    start = key_node.start_byte
-                    stop = key_node.end_byte
-                    text = r.text[start:stop]
+                key_node, element = parts
+                start = key_node.start_byte
+                stop = key_node.end_byte
+                text = r.text[start:stop]
+                if text.isidentifier() and text not in _WORDS:
                     key = Ref(start, stop, text)
                     if is_struct:
                         r.writes.add(text)
                         keyed = True
-                elif key_kind == _LITERAL_VALUE:
-                    key = _literal(r, key_node, d + 1, key_type, key_node.start_byte, key_node.end_byte)
+                    else:
+                        values.add(text)
                 else:
-                    key = _EXPR[key_kind](r, key_node, d + 1)
+                    key_node = _first(key_node) or key_node
+                    if key_node.kind_id == _LITERAL_VALUE:
+                        key = _literal(r, key_node, d + 1, key_type, start, stop)
+                    else:
+                        key = _value(r, key_node, d + 1)
         inner = element.named_children if kind != _ERROR else [element]
         node = inner[0] if len(inner) == 1 else _first(element)
         if node is None:
@@ -1572,6 +1598,11 @@ def _target(r: _Reader, n: Node, d: int) -> Expr:
 
 
 def _targets(r: _Reader, n: Node, d: int) -> Expr:
+    at = n.start_byte
+    end = n.end_byte
+    text = r.text[at:end]
+    if text.isidentifier():
+        return Ref(at, end, text)
     kids = n.named_children
     if len(kids) == 1:
         return _target(r, kids[0], d)
