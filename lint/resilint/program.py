@@ -21,9 +21,11 @@ from resilint.model import Confidence, Span, Step, Value
 from resilint.text import Lines
 
 if TYPE_CHECKING:
+    from resilint.flow.abandoned import Abandoned
+    from resilint.flow.batches import Batch
     from resilint.flow.inputs import Sizes
     from resilint.flow.offers import Offers
-    from resilint.flow.spawns import Spawn, Spawns
+    from resilint.flow.spawns import Fanout, Spawn, Spawns
     from resilint.flow.timeouts import Fault, Timeouts
     from resilint.flow.waits import Wait
     from resilint.settings import Settings
@@ -206,6 +208,11 @@ class Program:
 
         return Timeouts(self)
 
+    def dropped_offers(self) -> list[Fault]:
+        """Timeouts that were offered and never arrive."""
+        _ = self.timeouts  # sorting the endless waits is what finds the offers they lack
+        return sorted(self.offers.faults, key=lambda fault: (fault.span, fault.message))
+
     def servers_without_timeout(self) -> Iterator[Fault]:
         """Servers that let a peer hold a connection for ever."""
         from resilint.flow.timeouts import servers_without_timeout
@@ -230,6 +237,22 @@ class Program:
     def spawns(self) -> tuple[Spawn, ...]:
         """Every place where work starts beside its caller."""
         return tuple(self.spawning.all())
+
+    def fanouts(self) -> Iterator[Fanout]:
+        """Spawns without a limit that grow with input, data or events, around something that waits for a peer."""
+        return self.spawning.fanouts()
+
+    def batches(self) -> Iterator[Batch]:
+        """Loops with waits over what a request brings, whatever its size."""
+        from resilint.flow.batches import batches_of
+
+        return batches_of(self)
+
+    def abandoned(self) -> Iterator[Abandoned]:
+        """Work that goes on, or is stuck, after its caller has left."""
+        from resilint.flow.abandoned import abandoned_of
+
+        return abandoned_of(self)
 
     @cached_property
     def all_waits(self) -> tuple[Wait, ...]:

@@ -1,0 +1,425 @@
+"""Work that outlives the caller who gave it up: stuck on a channel nobody reads, or running on in a pool that is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from resilint import facts as f
+from resilint.flow.spawns import Spawn, leaves_by, nodes, short
+from resilint.flow.values import Null, Num, Obj
+from resilint.knowledge.schema import CallEntry
+from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
+from resilint.model import Confidence, Span, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program, Target
+
+SMALL = 2.0
+"""Work that ends within so many times the caller's patience is not abandoned, only late."""
+
+
+@dataclass(eq=False)
+class Abandoned:
+    """Work that nobody waits for any more: where it is left, and in which words."""
+
+    span: Span
+    text: str
+    confidence: Confidence
+    steps: tuple[Step, ...]
+
+
+def abandoned_of(program: Program) -> Iterator[Abandoned]:
+    """Every place where work is left behind."""
+    finder = _Finder(program)
+    yield from finder.stuck_sends()
+    yield from finder.late_joins()
+    yield from finder.dropped_tasks()
+
+
+class _Finder:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self._waits: dict[Fun, list[Any]] | None = None
+
+    # ------------------------------------------------------------ Go: a send that nobody takes
+
+    def stuck_sends(self) -> Iterator[Abandoned]:
+        """Sends on unbuffered channels whose only receiver may have left."""
+        seen: set[tuple[Fun, str]] = set()
+        for spawn in self.program.spawns:
+            if spawn.unit != "goroutine" or self.program.is_test(spawn.fn):
+                continue
+            for body in spawn.bodies:
+                for send, name in self._sends(spawn, body):
+                    home = _home(spawn.fn, name)
+                    if home is None or (home, name) in seen:
+                        continue
+                    found = self._stuck(home, name, spawn, body, send)
+                    if found is not None:
+                        seen.add((home, name))
+                        yield found
+
+    def _sends(self, spawn: Spawn, body: Fun) -> Iterator[tuple[f.Send, str]]:
+        """Sends of a started function that have no other way out, with the name of the channel where it is started."""
+        chosen = {id(case.op) for stmt, _ in body.body.stmts if isinstance(stmt, f.Select) and len(stmt.cases) > 1 for case in stmt.cases}
+        for stmt, _ in body.body.stmts:
+            if not isinstance(stmt, f.Send) or id(stmt) in chosen:
+                continue
+            name = dotted(stmt.channel)
+            if not name or "." in name:
+                continue
+            if name in body.params:
+                position = body.positional.index(body.params[name]) if body.params[name] in body.positional else -1
+                if not 0 <= position < len(spawn.site.call.args):
+                    continue
+                name = dotted(spawn.site.call.args[position].value)
+            elif body.head.kind != "lambda" or name in body.body.definitions:
+                continue
+            if name and "." not in name:
+                yield stmt, name
+
+    def _stuck(self, home: Fun, name: str, spawn: Spawn, body: Fun, send: f.Send) -> Abandoned | None:
+        made = home.body.definitions.get(name, ())
+        makes = [d.expr for d in made]
+        if not makes or not all(isinstance(m, f.Call) and dotted(m.fn) == "make" and _unbuffered(m) for m in makes):
+            return None
+        if self._escapes(home, name, spawn):
+            return None
+        way = self._way_out(home, name, body)
+        if way is None:
+            return None
+        step = self.program.step
+        steps = (
+            step(home, makes[0], f"`{name}` has no buffer: a send waits until somebody receives"),
+            step(spawn.fn, spawn.site.call.fn if not isinstance(spawn.site.call.fn, f.Fn) else f.Ref(spawn.site.stmt.at, spawn.site.stmt.at + 2, ""), "the goroutine starts here"),
+            step(home, way, f"{home.head.qual} may leave here without receiving"),
+        )
+        text = f"once {home.head.qual} has left, nobody receives from `{name}`: the goroutine waits here for ever"
+        return Abandoned(self.program.span_of(body, send), text, Confidence.HIGH, steps)
+
+    def _escapes(self, home: Fun, name: str, spawn: Spawn) -> bool:
+        """Whether others may receive: the channel is returned, stored, or given to somebody else."""
+        for fn in _nest(home):
+            for site in fn.body.calls:
+                if site.call is spawn.site.call:
+                    continue
+                if any(name in {dotted(n) for n in walk(a.value) if isinstance(n, f.Ref)} for a in site.call.args) and dotted(site.call.fn) not in (
+                    "close",
+                    "len",
+                    "cap",
+                ):
+                    return True
+            for stmt, _ in fn.body.stmts:
+                values: list[Any] = []
+                if isinstance(stmt, f.Return):
+                    values = [stmt.value]
+                elif isinstance(stmt, f.Assign):
+                    values = [stmt.value]
+                elif isinstance(stmt, f.Send):
+                    values = [stmt.value]
+                for value in values:
+                    if value is not None and _as_value(value, name):
+                        return True
+        return False
+
+    def _way_out(self, home: Fun, name: str, body: Fun) -> f.Node | None:
+        """The case by which the only receiver leaves; none if it never does, or another one may receive."""
+        selects: list[tuple[f.Select, Any, Fun]] = []
+        inside: set[int] = set()
+        for fn in _nest(home):
+            if fn is body:
+                continue
+            for stmt, arm in fn.body.stmts:
+                if isinstance(stmt, f.Select) and any(_receives(case.op, name) for case in stmt.cases if case.op is not None):
+                    selects.append((stmt, arm, fn))
+                    for case in stmt.cases:
+                        if case.op is not None and _receives(case.op, name):
+                            inside.update(id(n) for n in walk(case.op))
+        if not selects:
+            return None
+        for fn in _nest(home):
+            for node in nodes(fn):
+                if isinstance(node, f.Recv) and dotted(node.value) == name and id(node) not in inside:
+                    return None
+                if isinstance(node, f.Loop) and node.iter is not None and dotted(node.iter) == name:
+                    return None
+        for select, arm, fn in selects:
+            if fn is not home or home.name == "main":
+                continue
+            looped = any(a.kind == "loop" for a in arm.chain())
+            for case in select.cases:
+                if case.op is None or _receives(case.op, name):
+                    continue
+                channel = next((n.value for n in walk(case.op) if isinstance(n, f.Recv)), None)
+                if channel is None or not self._departs(channel, home):
+                    continue
+                if _ends_process(case.body) or (looped and not _returns(case.body)):
+                    continue
+                return case.op
+        return None
+
+    def _departs(self, channel: f.Expr, fn: Fun) -> bool:
+        """A channel that says that the caller is gone or that time is over, directly or by the value of a timer."""
+        if leaves_by(channel):
+            return True
+        if isinstance(channel, f.Ref):
+            reached, _ = fn.body.reaching(channel.name, channel.at)
+            return any(isinstance(d.expr, f.Call) and leaves_by(d.expr) for d in reached)
+        return False
+
+    # ------------------------------------------------------------ Python: a bounded join of work that goes on
+
+    def late_joins(self) -> Iterator[Abandoned]:
+        """Joins with a timeout whose work goes on when it is over."""
+        for site in self.program.sites(lambda last: last in self._join_names, "python"):
+            if self.program.is_test(site.fn):
+                continue
+            for target in self.program.targets(site):
+                if target.entry is None:
+                    continue
+                patience = self._patience(target.entry, target, site)
+                if patience is None:
+                    continue
+                found = self._judge_join(site, target, target.entry, patience)
+                if found is not None:
+                    yield found
+                    break
+
+    @property
+    def _join_names(self) -> frozenset[str]:
+        found: frozenset[str] | None = self.__dict__.get("_names")
+        if found is None:
+            libraries = self.program.knowledge.of("python").libraries
+            found = frozenset(
+                name.rpartition(".")[2]
+                for x in libraries
+                for call in x.calls
+                if call.does in ("wait", "submit") and any(b.slot in ("wait", "total") and b.unit == "s" for b in call.bounds)
+                for name in call.names
+            )
+            self.__dict__["_names"] = found
+        return found
+
+    def _patience(self, entry: CallEntry, target: Target, site: CallSite) -> float | None:
+        """The timeout of a join in seconds (-1 of unknown length); none where it waits without one."""
+        if entry.does not in ("wait", "submit"):
+            return None
+        for bound in entry.bounds:
+            if bound.slot not in ("wait", "total") or bound.unit == "bool":
+                continue
+            plain = [b for b in target.binds if b.name is None]
+            given = next((b for b in target.binds if bound.arg is not None and b.name == bound.arg), None)
+            if given is None and bound.pos is not None and bound.pos < len(plain):
+                given = plain[bound.pos]
+            if given is None:
+                continue
+            flows = self.resolver.ask(given.expr, given.frame)
+            if any(isinstance(x.thing, Null) for x in flows):
+                return None
+            numbers = [float(x.thing.number) for x in flows if isinstance(x.thing, Num)]
+            if numbers and max(numbers) <= 0:
+                return None
+            return max(numbers) if numbers and len(numbers) == len(flows) else -1.0
+        return None
+
+    def _judge_join(self, site: CallSite, target: Target, entry: CallEntry, patience: float) -> Abandoned | None:
+        fn = site.fn
+        starts = self._work_of(site, target, entry)
+        pool = self._pool_around(site, target, entry)
+        if not starts and pool is None:
+            return None
+        bodies = tuple(b for s in starts for b in s.bodies)
+        longest, wait_steps, unknown = self._longest(bodies, starts)
+        if patience > 0 and longest != inf and not unknown and longest <= SMALL * patience and (longest > 0 or bodies):
+            if longest > 0:
+                return None
+        steps: list[Step] = []
+        for start in starts:
+            steps.append(self.program.step(start.fn, start.site.call, "the work is started here"))
+        long = longest == inf or (patience > 0 and longest > SMALL * patience)
+        said = f"after {patience:g} s" if patience > 0 else "when the time is over"
+        if pool is not None:
+            how = self.program.step(fn, pool, "leaving this block waits for all work of the pool")
+            sure = Confidence.HIGH if long else Confidence.MEDIUM
+            text = f"giving up {said} does not help: leaving the block waits for the worker to end"
+            return Abandoned(self.program.span_of(fn, site.call), text, sure, (*steps, how, *wait_steps))
+        threads = any(s.row.backlog != "none" for s in starts)
+        if not threads or not long:
+            return None
+        if longest != inf and self._cancels(site):
+            return None
+        ends = "for ever" if longest == inf else f"for up to {longest:g} s"
+        text = f"giving up {said} leaves the worker running {ends}: nothing cancels it"
+        return Abandoned(self.program.span_of(fn, site.call), text, Confidence.MEDIUM, (*steps, *wait_steps))
+
+    def _work_of(self, site: CallSite, target: Target, entry: CallEntry) -> list[Spawn]:
+        """The spawns whose work a join waits for."""
+        by_call = self._by_call
+        out: list[Spawn] = []
+        holder = target.holder
+        if holder is not None and isinstance(holder.node, f.Call) and id(holder.node) in by_call:
+            out.append(by_call[id(holder.node)])
+        if entry.scope is not None and entry.scope.body is not None:
+            for bind in target.binds[entry.scope.body : entry.scope.body + 1]:
+                for flow_call in self._calls_behind(bind.expr, site.fn):
+                    if id(flow_call) in by_call:
+                        out.append(by_call[id(flow_call)])
+        if entry.spawn is not None and id(site.call) in by_call:
+            out.append(by_call[id(site.call)])
+        return out
+
+    def _calls_behind(self, expr: f.Expr, fn: Fun) -> Iterator[f.Call]:
+        if isinstance(expr, f.Await):
+            yield from self._calls_behind(expr.value, fn)
+        elif isinstance(expr, f.Call):
+            yield expr
+            for arg in expr.args:  # shield(run_in_executor(…))
+                if isinstance(arg.value, f.Call):
+                    yield arg.value
+        elif isinstance(expr, f.Ref):
+            reached, _ = fn.body.reaching(expr.name, expr.at)
+            for d in reached:
+                if isinstance(d.expr, f.Call):
+                    yield d.expr
+
+    @property
+    def _by_call(self) -> dict[int, Spawn]:
+        found: dict[int, Spawn] | None = self.__dict__.get("_calls")
+        if found is None:
+            found = self.__dict__["_calls"] = {id(s.site.call): s for s in self.program.spawns}
+        return found
+
+    def _pool_around(self, site: CallSite, target: Target, entry: CallEntry) -> f.Node | None:
+        """The `with` of the executor that runs the awaited work, where the join stands inside it."""
+        table = self.resolver.table(site.fn.module)
+        holder = target.holder
+        pool = holder.parent if holder is not None and holder.maker and isinstance(holder.node, f.Call) else None
+        if entry.does == "submit":
+            pool = holder
+        for arm in site.arm.chain():
+            if not isinstance(arm.node, f.With) or arm.node.is_async:
+                continue
+            for item in arm.node.items:
+                for flow in self.resolver.ask(item.value, self.resolver.frame(site.fn)):
+                    thing = flow.thing
+                    if not isinstance(thing, Obj):
+                        continue
+                    kind = table.type(self.resolver.external_type(thing))
+                    if kind is None or kind.role != "executor" or not any(level.exits == "joins" for level in table.mro(kind.name)):
+                        continue
+                    same = pool is not None and (pool == thing or pool.node is thing.node)
+                    joined = holder is None and table.library_of(entry).library == table.library_of(kind).library
+                    if same or joined:
+                        return item.value
+        return None
+
+    def _longest(self, bodies: tuple[Fun, ...], starts: list[Spawn]) -> tuple[float, tuple[Step, ...], bool]:
+        """The longest single wait that work may do in seconds, where, and whether one of unknown length is among them."""
+        if self._waits is None:
+            self._waits = {}
+            for wait in self.program.all_waits:
+                self._waits.setdefault(wait.fn, []).append(wait)
+        seen: dict[Fun, None] = dict.fromkeys(bodies)
+        layer = list(seen)
+        longest, steps, unknown = 0.0, (), False  # type: float, tuple[Step, ...], bool
+        for _ in range(5):
+            following: list[Fun] = []
+            for fn in layer:
+                for wait in self._waits.get(fn, ()):
+                    if wait.bound is None or wait.bound < 0:
+                        unknown = True
+                    elif wait.bound > longest:
+                        longest = wait.bound
+                        length = "for ever" if longest == inf else f"for {longest:g} s"
+                        steps = (self.program.step(fn, wait.site.call, f"{short(wait.api)} can wait {length}"),)
+                for _, callee in self.program.spawning.callees(fn):
+                    if callee not in seen and len(seen) < 200:
+                        seen[callee] = None
+                        following.append(callee)
+            layer = following
+        return longest, steps, unknown
+
+    def _cancels(self, site: CallSite) -> bool:
+        body = site.fn.body
+        return any(other.last in ("cancel", "kill", "terminate", "set", "close", "stop", "abort") and other.call.at > site.call.at for other in body.calls)
+
+    # ------------------------------------------------------------ asyncio: a task that nobody holds
+
+    def dropped_tasks(self) -> Iterator[Abandoned]:
+        """Tasks started while a request is handled that nobody holds, and that may never end."""
+        for spawn in self.program.spawns:
+            if spawn.unit != "task" or not spawn.dropped or spawn.row.joins or spawn.fn.module.language != "python" or self.program.is_test(spawn.fn):
+                continue
+            if any(self._role(h, spawn.fn) == "group" for h in spawn.holders):
+                continue
+            above = self.program.spawning.entry_of(spawn.fn)
+            if above is None or above[0] != "request":
+                continue
+            longest, steps, _ = self._longest(spawn.bodies, [spawn])
+            if longest != inf:
+                continue
+            text = "nobody holds this task: it can neither be cancelled nor does anybody see that it waits for ever"
+            yield Abandoned(self.program.span_of(spawn.fn, spawn.site.call), text, Confidence.MEDIUM, (*above[1], *steps))
+
+    def _role(self, obj: Obj, fn: Fun) -> str:
+        kind = self.resolver.table(fn.module).type(self.resolver.external_type(obj))
+        return kind.role if kind is not None else ""
+
+
+def _home(fn: Fun, name: str) -> Fun | None:
+    """The function in which a name that is seen from `fn` is defined."""
+    inner: Fun | None = fn
+    while inner is not None:
+        if name in inner.params:
+            return None
+        if name in inner.body.definitions:
+            return inner
+        inner = inner.parent
+    return None
+
+
+def _nest(fn: Fun) -> Iterator[Fun]:
+    """A function and every literal inside it."""
+    yield fn
+    for other in fn.module.functions:
+        if other is not fn and fn.head.at <= other.head.at and other.head.end <= fn.head.end and other.index > fn.index:
+            yield other
+
+
+def _unbuffered(call: f.Call) -> bool:
+    if len(call.args) == 1:
+        return isinstance(call.args[0].value, f.New) and call.args[0].value.type.shape == "chan"
+    size = call.args[1].value
+    return isinstance(size, f.Lit) and size.value == 0
+
+
+def _as_value(expr: f.Expr, name: str) -> bool:
+    """Whether the channel itself is part of a value, not what is received from it."""
+    if isinstance(expr, f.Recv):
+        return False
+    if isinstance(expr, f.Ref):
+        return expr.name == name
+    if isinstance(expr, f.New):
+        return any(_as_value(p.value, name) for p in expr.fields)
+    if isinstance(expr, f.Coll):
+        return any(_as_value(p.value, name) for p in expr.items)
+    return isinstance(expr, f.Un) and _as_value(expr.value, name)
+
+
+def _receives(op: f.Stmt, name: str) -> bool:
+    return not isinstance(op, f.Send) and any(isinstance(n, f.Recv) and dotted(n.value) == name for n in walk(op))
+
+
+def _returns(block: f.Block) -> bool:
+    return any(isinstance(n, f.Return) or (isinstance(n, f.Jump) and (n.label is not None or n.kind == "goto")) for n in walk_block(block))
+
+
+def _ends_process(block: f.Block) -> bool:
+    if not leaves(block):
+        return False
+    last = block[-1]
+    return isinstance(last, f.Do)

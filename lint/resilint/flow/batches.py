@@ -1,0 +1,102 @@
+"""Batches: collections that a request brings and that a handler works through with waits, whatever their size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resilint import facts as f
+from resilint.flow.inputs import Size
+from resilint.flow.spawns import WAITS, Reach, Spawn, head_of, over_loop, short
+from resilint.link.code import Fun
+from resilint.link.entries import Entry
+from resilint.model import Confidence, Span, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+_CALLS = 2
+"""How many calls below a handler its input is followed."""
+
+
+@dataclass(eq=False)
+class Batch:
+    """A loop over request input, and the work it does for each element."""
+
+    fn: Fun
+    entry: Entry
+    over: str
+    """The collection, as written."""
+    spawn: Spawn | None
+    """What it starts for each, where it starts something."""
+    span: Span
+    steps: tuple[Step, ...]
+    confidence: Confidence
+
+
+def batches_of(program: Program) -> Iterator[Batch]:
+    """Loops over collections of a request whose size nothing checks, each handler's outermost ones."""
+    spawning = program.spawning
+    near: dict[Fun, None] = {}
+    layer = [fn for fn, entry in program.entries.items() if entry.kind == "request" and not program.is_test(fn)]
+    for _ in range(_CALLS + 1):
+        near.update(dict.fromkeys(layer))
+        layer = [callee for fn in layer for _, callee in spawning.callees(fn) if callee not in near and not program.is_test(callee)]
+    for fn in sorted(near, key=lambda fn: fn.key):
+        taken: list[tuple[int, int]] = []
+        for loop in _loops(fn):
+            if any(low <= loop.at < high for low, high in taken):
+                continue
+            size = program.sizes.loop(loop, program.resolver.frame(fn))
+            if size.kind != "input" or size.entry is None or size.entry.kind != "request":
+                continue
+            batch = _judge(program, fn, loop, size, size.entry)
+            if batch is not None:
+                taken.append((loop.at, loop.end))
+                yield batch
+
+
+def _loops(fn: Fun) -> list[f.Node]:
+    found = {arm.node.at: arm.node for site in fn.body.calls for arm in site.arm.chain() if arm.kind in ("loop", "comp")}
+    return [found[at] for at in sorted(found)]
+
+
+def _judge(program: Program, fn: Fun, loop: f.Node, size: Size, entry: Entry) -> Batch | None:
+    reach, spawn = _work(program, fn, loop)
+    if reach is None:
+        return None
+    steps = (*program.trace(size.hops), *reach.steps)
+    sure = Confidence.HIGH if reach.sure else Confidence.LOW
+    head = head_of(loop)
+    return Batch(fn, entry, over_loop(loop, program, fn), spawn, program.span_of(fn, head), steps, sure)
+
+
+def _work(program: Program, fn: Fun, loop: f.Node) -> tuple[Reach | None, Spawn | None]:
+    """What a loop's body waits for, itself or in what it starts."""
+    spawning = program.spawning
+    weak: tuple[Reach | None, Spawn | None] = (None, None)
+    for spawn in program.spawns:
+        if spawn.fn is fn and loop.at <= spawn.site.call.at < loop.end:
+            reach = spawning.reach_of(spawn)
+            if reach is not None and reach.sure:
+                return reach, spawn
+            weak = (weak[0] or reach, spawn)
+    for site in fn.body.calls:
+        if not (loop.at <= site.call.at < loop.end) or (site.loop is None and isinstance(loop, f.Loop)):
+            continue
+        if isinstance(loop, f.Loop) and loop.iter is not None and loop.iter.at <= site.call.at < loop.iter.end:
+            continue
+        for target in program.targets(site):
+            if target.entry is not None and target.entry.does in WAITS:
+                return Reach((program.step(fn, site.call, f"{short(target.name)} waits for a peer"),), True), None
+        callees = program.callees(site)
+        if callees:
+            reach = spawning.reach(callees)
+            if reach is not None:
+                step = program.step(fn, site.call, f"{fn.head.qual} calls {callees[0].head.qual}")
+                whole = Reach((step, *reach.steps), reach.sure)
+                if whole.sure:
+                    return whole, None
+                weak = (weak[0] or whole, weak[1])
+    return weak

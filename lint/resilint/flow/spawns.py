@@ -1,0 +1,1009 @@
+"""Spawns: places where work starts beside its caller, how many there can be of it at once, and what it does."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.inputs import NONE, Size, worst
+from resilint.flow.values import Bound, Ext, Flow, FnVal, Frame, Hop, Num, Obj
+from resilint.knowledge.schema import SpawnRow
+from resilint.link.code import CallSite, Fun, children, dotted, leaves, walk
+from resilint.model import Confidence, Span, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+WAITS = ("network", "query", "connect")
+_DEEP = 6
+_MANY = 240
+_GATES = re.compile(r"sem(?:a|aphore)?s?(?:$|_)|limit|throttl|permit|slots?(?:$|_)|gate|bulkhead|tokens?(?:$|_)|concurren", re.IGNORECASE)
+_ACQUIRES = frozenset({"acquire", "tryacquire", "try_acquire", "acquire_async", "take", "reserve", "waitn", "throttle"})
+_RECEIVES = re.compile(
+    r"^(?:get|get_nowait|recv\w*|receive\w*|poll|next|__next__|read\w*|pop\w*|b?[lr]pop\w*|consume\w*|fetch\w*|dequeue|xread\w*|get_message)$",
+    re.IGNORECASE,
+)
+_ACCEPTS = re.compile(r"accept", re.IGNORECASE)
+_NOT_MESSAGES = re.compile(r"connect|start|stop|close|open|init|ready|signal|shutdown|exit|later|soon|call_at|done|login|join|leave|quit|load|setup", re.IGNORECASE)
+_ALONE = re.compile(r"is_alive|running|started|active|busy|in_progress|pending|locked|inflight|in_flight|thread|worker|task|timer", re.IGNORECASE)
+_START_UP = re.compile(
+    r"^(?:start\w*|run\w*|init\w*|__init__|setup\w*|new\w*|open\w*|serve\w*|listen\w*|main|launch\w*|boot\w*|load\w*|connect\w*|stop\w*|close\w*|"
+    r"shut\w*|tear\w*|clean\w*|__a?enter__|__a?exit__|_start\w*|_run\w*|_init\w*|_setup\w*|_stop\w*|_close\w*|_shut\w*|drain\w*|kill\w*|<module>|"
+    r"terminate\w*|exit\w*|destroy\w*|reload\w*|restart\w*|register\w*|subscribe\w*|build\w*|make\w*|create\w*|spawn\w*|join\w*)$",
+    re.IGNORECASE,
+)
+
+Unit = Literal["goroutine", "thread", "process", "task", "job"]
+
+
+class Limit(NamedTuple):
+    """What limits how many run at once: known finite, known to be none, or not known."""
+
+    known: Literal["finite", "none", "unknown"]
+    number: float | None = None
+    hops: tuple[Hop, ...] = ()
+
+
+@dataclass(eq=False)
+class Spawn:
+    """One place that starts work. `bodies` are the functions started, `direct` the library calls started without one between."""
+
+    fn: Fun
+    site: CallSite
+    api: str
+    unit: Unit
+    row: SpawnRow
+    bodies: tuple[Fun, ...] = ()
+    direct: tuple[str, ...] = ()
+    holders: tuple[Obj, ...] = ()
+    limit: Limit = Limit("none")
+    elements: tuple[tuple[f.Expr, Frame], ...] = ()
+    """What it starts one per element of, where the call itself says so."""
+    args: tuple[f.Expr, ...] = ()
+    started_before: bool = False
+    """What it is given runs already: it only waits for it."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Order."""
+        return (self.fn.module.path, self.site.call.at)
+
+    @property
+    def name(self) -> str:
+        """The declared function it stands in."""
+        return family(self.fn).name
+
+    @property
+    def dropped(self) -> bool:
+        """Whether nothing holds what it started."""
+        stmt = self.site.stmt
+        return isinstance(stmt, f.Do) and stmt.value is self.site.call or isinstance(stmt, f.Go)
+
+
+@dataclass(eq=False)
+class Fanout:
+    """A spawn whose width grows: with the elements of something, or with every event."""
+
+    spawn: Spawn
+    size: Size
+    span: Span
+    event: str = ""
+    """`message`, `request` or `connection`, where it grows with those."""
+    steps: tuple[Step, ...] = ()
+    confidence: Confidence = Confidence.MEDIUM
+    over: str = ""
+    """What it ranges over, as written."""
+    siblings: list[Spawn] = field(default_factory=list)
+    loop: f.Node | None = None
+
+    @property
+    def unit(self) -> Unit:
+        """What is started, in one word."""
+        return self.spawn.unit
+
+
+class Reach(NamedTuple):
+    """How work reaches something outside: the calls on the way."""
+
+    steps: tuple[Step, ...]
+    sure: bool
+
+
+class Spawns:
+    """Finds spawns and judges them."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self.sizes = program.sizes
+        self._direct: dict[Fun, tuple[CallSite, str, bool] | None] = {}
+        self._next: dict[Fun, tuple[tuple[CallSite | None, Fun], ...]] = {}
+        self._gated: dict[Fun, bool] = {}
+
+    # ------------------------------------------------------------ finding
+
+    def all(self) -> Iterator[Spawn]:
+        """Every spawn, in order of path and position."""
+        found: dict[tuple[str, int, int], Spawn] = {}
+        for site in self._go_statements():
+            spawn = Spawn(site.fn, site, "go", "goroutine", SpawnRow(target=0))
+            frame = self.resolver.frame(site.fn)
+            bodies, direct, _ = self._started(site.call, frame)
+            spawn.bodies, spawn.direct = bodies, direct
+            spawn.args = (site.call.fn, *(a.value for a in site.call.args))
+            found[(*site.fn.key, site.call.at)] = spawn
+        for language in ("python", "go"):
+            libraries = self.program.knowledge.of(language).libraries
+            names = {name.rpartition(".")[2] for x in libraries for call in x.calls if call.spawn is not None for name in call.names}
+            for site in self.program.sites(names.__contains__, language):
+                key = (*site.fn.key, site.call.at)
+                known = self._by_row(site)
+                if known is not None and key not in found:
+                    found[key] = known
+        yield from sorted(found.values(), key=lambda s: s.key)
+
+    def _go_statements(self) -> Iterator[CallSite]:
+        for module in self.program.names.modules.values():
+            if module.language != "go":
+                continue
+            places = [m.start() for m in re.finditer(rb"\bgo[ \t]+[\w(]", self.program.source(module.path))]
+            if not places:
+                continue
+            for fn in module.functions:
+                at = bisect_left(places, fn.head.at)
+                if at < len(places) and places[at] < fn.head.end:
+                    yield from (site for site in fn.body.calls if site.how == "go")
+
+    def _by_row(self, site: CallSite) -> Spawn | None:
+        spawn: Spawn | None = None
+        limits: list[Limit] = []
+        for target in self.program.targets(site):
+            entry = target.entry
+            if entry is None or entry.spawn is None:
+                continue
+            row = entry.spawn
+            if spawn is None:
+                spawn = Spawn(site.fn, site, target.name, "job", row)
+            if target.holder is not None:
+                spawn.holders = (*spawn.holders, target.holder)
+            spawn.unit = self._unit(entry.returns or "", row, target.holder, site)
+            self._take_arguments(spawn, row, target.binds, target.holder)
+            limits.append(self._limit(site, row, target.holder))
+        if spawn is None:
+            return None
+        if any(x.known != "none" for x in limits):
+            spawn.limit = next(x for x in limits if x.known != "none")
+        return spawn
+
+    def _unit(self, returned: str, row: SpawnRow, holder: Obj | None, site: CallSite) -> Unit:
+        table = self.resolver.table(site.fn.module)
+        kind = table.type(self.resolver.external_type(holder)) if holder is not None else None
+        if kind is not None and kind.role in ("thread", "process"):
+            return "thread" if kind.role == "thread" else "process"
+        if row.backlog != "none":
+            return "job"
+        if site.fn.module.language == "go":
+            return "goroutine"
+        made = table.type(returned)
+        if made is not None and "wait" not in returned and (kind is None or kind.role != "executor" or made.role == "future"):
+            return "task"
+        return "task" if row.each is not None or site.fn.head.is_async else "thread"
+
+    def _take_arguments(self, spawn: Spawn, row: SpawnRow, binds: tuple[Any, ...], holder: Obj | None) -> None:
+        bodies: list[Fun] = list(spawn.bodies)
+        direct: list[str] = list(spawn.direct)
+        spawn.args = tuple(b.expr for b in binds)
+        if row.each is not None and row.target is None:
+            chosen = binds if row.each < 0 else binds[row.each : row.each + 1]
+            elements: list[tuple[f.Expr, Frame]] = []
+            running: list[bool] = []
+            for bind in chosen:
+                if bind.spread or row.each >= 0:
+                    elements.append((bind.expr, bind.frame))
+                    got = self._elements(bind.expr, bind.frame, 0)
+                else:
+                    got = self._started(bind.expr, bind.frame)
+                bodies.extend(got[0])
+                direct.extend(got[1])
+                running.append(got[2])
+            spawn.elements = tuple(elements)
+            spawn.started_before = bool(running) and any(running)
+        else:
+            if row.each is not None:
+                spawn.elements = tuple((b.expr, b.frame) for b in binds[row.each : row.each + 1])
+            bind = _pick(binds, row)
+            if bind is None and holder is not None:
+                if not isinstance(holder.type, str):
+                    bodies.extend(x.fn for x in self.resolver.method(holder, "run"))
+                if isinstance(holder.node, f.Call) and holder.frame is not None:
+                    made = holder.binds if holder.binds is not None else self.resolver.binds(holder.node, holder.frame)
+                    bind = _pick(made, row)
+                    spawn.args = tuple(b.expr for b in made)
+            if bind is not None:
+                got = self._started(bind.expr, bind.frame)
+                bodies.extend(got[0])
+                direct.extend(got[1])
+        spawn.bodies = tuple(dict.fromkeys(bodies))
+        spawn.direct = tuple(dict.fromkeys(direct))
+
+    def _started(self, expr: f.Expr, frame: Frame) -> tuple[tuple[Fun, ...], tuple[str, ...], bool]:
+        """What runs where an expression is started: functions, library calls; and whether it runs already."""
+        bodies: list[Fun] = []
+        direct: list[str] = []
+        running = False
+        table = self.resolver.table(frame.fn.module)
+        if isinstance(expr, f.Await | f.Let):
+            return self._started(expr.value, frame)
+        if isinstance(expr, f.Call):
+            for thing, binds in self.resolver.targets(expr, frame):
+                if isinstance(thing, FnVal):
+                    bodies.append(thing.fn)
+                    continue
+                name = self.resolver.canonical(thing) if isinstance(thing, Ext | Bound) else ""
+                row = table.call(name) if name else None
+                inner = None
+                if row is not None and row.spawn is not None:
+                    running = True
+                    inner = _pick(binds, row.spawn)
+                elif row is not None and row.scope is not None and row.scope.body is not None:
+                    inner = binds[row.scope.body] if row.scope.body < len(binds) else None
+                if inner is not None:
+                    more = self._started(inner.expr, inner.frame)
+                    bodies.extend(more[0])
+                    direct.extend(more[1])
+                elif row is not None and row.does in WAITS:
+                    direct.append(name)
+            return tuple(bodies), tuple(direct), running
+        if isinstance(expr, f.Ref) and "." not in expr.name:
+            reached, _ = frame.fn.body.reaching(expr.name, expr.at)
+            for d in reached:
+                if d.kind == "value" and isinstance(d.expr, f.Call):
+                    more = self._started(d.expr, frame)
+                    bodies.extend(more[0])
+                    direct.extend(more[1])
+                    running = running or more[2]
+        for flow in self.resolver.ask(expr, frame):
+            for thing, _ in self.resolver.unwrap(flow.thing, (), frame):
+                if isinstance(thing, FnVal):
+                    bodies.append(thing.fn)
+                elif isinstance(thing, Ext | Bound):
+                    name = self.resolver.canonical(thing)
+                    row = table.call(name)
+                    if row is not None and row.does in WAITS:
+                        direct.append(name)
+        return tuple(dict.fromkeys(bodies)), tuple(direct), running
+
+    def _elements(self, expr: f.Expr, frame: Frame, depth: int) -> tuple[tuple[Fun, ...], tuple[str, ...], bool]:
+        """What runs where all elements of a collection are started."""
+        parts: list[f.Expr] = []
+        match expr:
+            case f.Comp():
+                parts = [expr.elt]
+            case f.Coll():
+                parts = [p.value for p in expr.items if not p.spread]
+            case f.Call() if expr.args:
+                last = dotted(expr.fn).rpartition(".")[2]
+                if last in ("list", "tuple", "set", "sorted"):
+                    return self._elements(expr.args[0].value, frame, depth + 1)
+                if last == "map" and len(expr.args) > 1:
+                    parts = [expr.args[0].value]
+            case f.Ref() if depth < 4:
+                out: list[tuple[tuple[Fun, ...], tuple[str, ...], bool]] = []
+                body = frame.fn.body
+                reached, _ = body.reaching(expr.name, expr.at)
+                for d in reached:
+                    if d.expr is not None and d.kind == "value":
+                        out.append(self._elements(d.expr, frame, depth + 1))
+                for site in body.calls:
+                    base, _, verb = dotted(site.call.fn).rpartition(".")
+                    if base == expr.name and verb in ("append", "add", "insert", "appendleft") and site.call.args and site.call.at < expr.at:
+                        out.append(self._started(site.call.args[-1].value, frame))
+                return (
+                    tuple(dict.fromkeys(x for o in out for x in o[0])),
+                    tuple(dict.fromkeys(x for o in out for x in o[1])),
+                    any(o[2] for o in out),
+                )
+        got = [self._started(p, frame) for p in parts]
+        return tuple(x for g in got for x in g[0]), tuple(x for g in got for x in g[1]), any(g[2] for g in got)
+
+    # ------------------------------------------------------------ limits
+
+    def _limit(self, site: CallSite, row: SpawnRow, holder: Obj | None) -> Limit:
+        if holder is None:
+            return Limit("finite") if row.backlog != "none" else Limit("none")
+        table = self.resolver.table(site.fn.module)
+        bounds = [b for b in table.bounds(self.resolver.external_type(holder)) if b.slot == "concurrency"]
+        if not bounds:
+            return Limit("finite") if row.backlog != "none" else Limit("none")
+        for bound in bounds:
+            if bound.setter is None:
+                return Limit("finite")
+            found = self._set(bound.setter, holder, site)
+            if found is not None:
+                return found
+        return Limit("unknown") if holder.kind in ("outside", "any") else Limit("none")
+
+    def _set(self, setter: str, holder: Obj, site: CallSite) -> Limit | None:
+        base = dotted(site.call.fn).rpartition(".")[0]
+        for where in self.program.sites(lambda last: last == setter, site.fn.module.language):
+            same = family(where.fn) is family(site.fn) and bool(base) and dotted(where.call.fn).rpartition(".")[0] == base
+            if not same:
+                same = any(t.holder is not None and (t.holder == holder or (t.holder.node is holder.node and isinstance(holder.node, f.Node))) for t in self.program.targets(where))
+            if not same or not where.call.args:
+                continue
+            value = where.call.args[0].value
+            numbers = [x.thing.number for x in self.resolver.ask(value, self.resolver.frame(where.fn)) if isinstance(x.thing, Num)]
+            number = float(max(numbers)) if numbers else None
+            if number is not None and number < 0:
+                return Limit("none")
+            text = f"{setter} {int(number)}" if number is not None else f"{setter} is called"
+            return Limit("finite", number, (self.resolver.hop(where.fn, where.call, text),))
+        return None
+
+    # ------------------------------------------------------------ what work does
+
+    def reach(self, starts: Iterable[Fun], kinds: tuple[str, ...] = WAITS) -> Reach | None:
+        """The shortest way from functions to a call that waits for a peer or database."""
+        seen: dict[Fun, tuple[Fun, CallSite | None] | None] = {}
+        for fn in starts:
+            seen.setdefault(fn, None)
+        layer = list(seen)
+        weak: Reach | None = None
+        for _ in range(_DEEP):
+            following: list[Fun] = []
+            for fn in layer:
+                hit = self._outside(fn)
+                if hit is not None:
+                    reach = self._way(fn, hit, seen)
+                    if hit[2]:
+                        return reach
+                    weak = weak or reach
+                for site, callee in self.callees(fn):
+                    if callee not in seen and len(seen) < _MANY:
+                        seen[callee] = (fn, site)
+                        following.append(callee)
+            layer = following
+        return weak
+
+    def _way(self, fn: Fun, hit: tuple[CallSite, str, bool], seen: dict[Fun, tuple[Fun, CallSite | None] | None]) -> Reach:
+        steps = [self.program.step(fn, hit[0].call, f"{short(hit[1])} waits for a peer" if hit[2] else f"{hit[1]} seems to wait for a peer")]
+        at = seen[fn]
+        while at is not None:
+            above, site = at
+            if site is not None:
+                steps.append(self.program.step(above, site.call, f"{above.head.qual} calls {fn.head.qual}"))
+            fn = above
+            at = seen[fn]
+        steps.reverse()
+        return Reach(tuple(steps), hit[2])
+
+    def _outside(self, fn: Fun) -> tuple[CallSite, str, bool] | None:
+        """The first call of a function's own body that waits for something outside."""
+        if fn in self._direct:
+            return self._direct[fn]
+        self._direct[fn] = None
+        weak: tuple[CallSite, str, bool] | None = None
+        found: tuple[CallSite, str, bool] | None = None
+        for site in fn.body.calls:
+            if site.how == "defer":
+                continue
+            for target in self.program.targets(site):
+                if target.entry is not None and target.entry.does in WAITS:
+                    found = (site, target.name, True)
+                    break
+                if weak is None and target.entry is None and self._looks_remote(site, target.name, target.flow):
+                    weak = (site, self.program.text_of(fn, site.call.fn), False)
+            if found is not None:
+                break
+        self._direct[fn] = found or weak
+        return self._direct[fn]
+
+    def _looks_remote(self, site: CallSite, name: str, flow: Flow) -> bool:
+        """A call of a library that nobody described, but which is awaited or takes a context."""
+        if isinstance(flow.thing, FnVal):
+            return False
+        if site.fn.module.language == "go":
+            first = site.call.args[0].value if site.call.args else None
+            return bool(name) and "." in name.partition("/")[0] and first is not None and dotted(first).rpartition(".")[2].lower().endswith("ctx")
+        return site.awaited and bool(name) and not name.startswith(("<builtin>", "?")) and "." in name and self.resolver.table(site.fn.module).call(name) is None
+
+    def callees(self, fn: Fun) -> tuple[tuple[CallSite | None, Fun], ...]:
+        """What a function calls, with the literals it hands over and what it starts."""
+        found = self._next.get(fn)
+        if found is None:
+            out: dict[Fun, CallSite | None] = {}
+            for site in fn.body.calls:
+                for callee in self.program.callees(site):
+                    out.setdefault(callee, site)
+                for arg in site.call.args:
+                    if isinstance(arg.value, f.Fn):
+                        out.setdefault(fn.module.functions[arg.value.index], site)
+                    elif isinstance(arg.value, f.Ref | f.Call) and _pick_any(site, self.program):
+                        for body in self._started(arg.value, self.resolver.frame(fn))[0]:
+                            out.setdefault(body, site)
+            found = self._next[fn] = tuple((site, callee) for callee, site in out.items())
+        return found
+
+    # ------------------------------------------------------------ gates
+
+    def gated(self, spawn: Spawn, within: f.Node | None) -> bool:
+        """Whether a permit, a join or a test of a counter stands between one start and the next, or bounds the work itself."""
+        if any(self._permit_inside(body, 0) for body in spawn.bodies):
+            return True
+        return self._gate_around(spawn, within)
+
+    def _gate_around(self, spawn: Spawn, within: f.Node | None) -> bool:
+        fn, here = spawn.fn, spawn.site.call.at
+        body = fn.body
+        low, high = (within.at, within.end) if within is not None else (fn.head.at, fn.head.end)
+        for arm in spawn.site.arm.chain():
+            if isinstance(arm.node, f.With) and low <= arm.node.at and any(self._is_gate(i.value, fn) for i in arm.node.items):
+                return True
+        for site in body.calls:
+            if not (low <= site.call.at < high) or site.call is spawn.site.call:
+                continue
+            if site.call.at < here and self._acquires(site):
+                return True
+            if within is not None and self._joins(site, spawn):
+                return True
+        inside = [x for b in spawn.bodies for x in _with_lambdas(b)]
+        received = {dotted(n.value) for b in inside for n in nodes(b) if isinstance(n, f.Recv)} - {""}
+        sent = {dotted(n.channel) for b in inside for n in nodes(b) if isinstance(n, f.Send)} - {""}
+        for node in walk_all(within, fn):
+            if isinstance(node, f.Send) and node.at < here and (dotted(node.channel) in received or self._is_permits(node.channel, fn)):
+                return True
+            if isinstance(node, f.Recv) and dotted(node.value) in sent and not leaves_by(node.value):
+                return True
+            if isinstance(node, f.Recv) and node.at < here and self._is_permits(node.value, fn):
+                return True
+            if isinstance(node, f.Loop) and node.form == "while" and node.test is not None and node.at < here and self._counts(node.test, fn):
+                return True
+            if isinstance(node, f.If) and self._counts(node.test, fn):
+                if node.then and node.then[0].at <= here < node.then[-1].end:
+                    return True
+                if leaves(node.then) and node.at < here or self._waits_in(node.then, fn):
+                    return True
+                if node.orelse and node.orelse[0].at <= here < node.orelse[-1].end:
+                    return True
+        return False
+
+    def _counts(self, test: f.Expr, fn: Fun) -> bool:
+        """A test of how many run: `len(tasks) >= limit`, `active < MAX`."""
+        for node in walk(test):
+            if isinstance(node, f.Bin) and node.op in ("<", "<=", ">", ">="):
+                for side, other in ((node.left, node.right), (node.right, node.left)):
+                    if isinstance(other, f.Lit) and isinstance(other.value, int | float) and other.value <= 1:
+                        continue
+                    if isinstance(side, f.Call) and dotted(side.fn) == "len":
+                        return True
+                    name = dotted(side).rpartition(".")[2]
+                    if name and re.search(r"max|limit|capacity|concurren|size|workers|cap$", name, re.IGNORECASE) and not re.search(r"time|retry|retries|attempt", name, re.IGNORECASE):
+                        return True
+            if isinstance(node, f.Bin) and node.op == "%":
+                return True
+            if isinstance(node, f.Call) and dotted(node.fn).rpartition(".")[2].lower() in ("full", "locked", "try_acquire", "tryacquire", "allow", "is_full"):
+                return True
+        return False
+
+    def _waits_in(self, block: f.Block, fn: Fun) -> bool:
+        if not block:
+            return False
+        low, high = block[0].at, block[-1].end
+        return any(low <= s.call.at < high and (s.awaited or self._waits(s)) for s in fn.body.calls) or any(
+            isinstance(n, f.Recv) for stmt in block for n in walk(stmt)
+        )
+
+    def _waits(self, site: CallSite) -> bool:
+        for target in self.program.targets(site):
+            if target.entry is not None and (target.entry.does == "wait" or (target.entry.spawn is not None and target.entry.spawn.joins)):
+                return True
+        return site.last in ("Wait", "join", "result", "join_all", "wait_all", "joinall")
+
+    def _joins(self, site: CallSite, spawn: Spawn) -> bool:
+        """Whether a call in the same round waits for what was started."""
+        if site.how or not (self._waits(site) or site.awaited):
+            return False
+        if site.call.at < spawn.site.call.at and not site.awaited:
+            return site.last in ("Wait", "join", "result", "wait")
+        names = _names_given(spawn.site)
+        if site.call.at <= spawn.site.call.at < site.call.end:
+            return site.awaited or self._waits(site)
+        used = {dotted(n) for n in walk(site.call) if isinstance(n, f.Ref)}
+        heads = used | {u.rpartition(".")[0] for u in used}
+        if names & heads:
+            return True
+        base = dotted(spawn.site.call.fn).rpartition(".")[0]
+        if base and dotted(site.call.fn).rpartition(".")[0] == base:
+            return True
+        return spawn.unit == "goroutine" and site.last == "Wait"
+
+    def _acquires(self, site: CallSite) -> bool:
+        if site.last.lower() in _ACQUIRES:
+            return True
+        for target in self.program.targets(site):
+            if target.entry is not None and target.entry.takes is not None:
+                return True
+            if target.holder is not None and self._role(target.holder, site.fn) == "gate" and target.entry is not None and target.entry.does == "wait":
+                return True
+        base = dotted(site.call.fn).rpartition(".")[0].rpartition(".")[2]
+        return site.last in ("Wait", "wait", "enter", "get", "Get", "Take", "Lock") and bool(_GATES.search(base))
+
+    def _role(self, obj: Obj, fn: Fun) -> str:
+        kind = self.resolver.table(fn.module).type(self.resolver.external_type(obj))
+        return kind.role if kind is not None else ""
+
+    def _is_gate(self, expr: f.Expr, fn: Fun) -> bool:
+        for flow in self.resolver.ask(expr, self.resolver.frame(fn)):
+            if isinstance(flow.thing, Obj):
+                role = self._role(flow.thing, fn)
+                if role in ("gate", "lock"):
+                    return True
+                if role:
+                    return False
+        name = dotted(expr.fn if isinstance(expr, f.Call) else expr)
+        return bool(_GATES.search(name))
+
+    def _is_permits(self, channel: f.Expr, fn: Fun) -> bool:
+        """A channel of empty values, or one made with a capacity under a name of that kind."""
+        name = dotted(channel)
+        if not name or leaves_by(channel):
+            return False
+        if _GATES.search(name.rpartition(".")[2]):
+            return True
+        kind = self.resolver.static_type(channel, fn)
+        if kind is not None and kind.shape == "chan" and kind.args and kind.args[0].name.startswith("struct"):
+            return True
+        for flow in self.resolver.ask(channel, self.resolver.frame(fn)):
+            node = flow.thing.node if isinstance(flow.thing, Obj) else None
+            if isinstance(node, f.Call) and len(node.args) > 1 and isinstance(node.args[0].value, f.New):
+                element = node.args[0].value.type.args
+                if element and (element[0].name.startswith("struct") or element[0].name == "bool"):
+                    return True
+        return False
+
+    def _permit_inside(self, fn: Fun, depth: int) -> bool:
+        """Whether work takes a permit itself, or in what it calls at once."""
+        key = fn
+        if key in self._gated:
+            return self._gated[key]
+        self._gated[key] = False
+        result = self._takes_permit(fn) or (depth < 2 and any(self._permit_inside(callee, depth + 1) for _, callee in self.callees(fn)[:24]))
+        self._gated[key] = result
+        return result
+
+    def _takes_permit(self, fn: Fun) -> bool:
+        if any(_GATES.search(dotted(d.fn if isinstance(d, f.Call) else d)) for d in fn.head.decorators):
+            return True
+        received: set[str] = set()
+        sent: set[str] = set()
+        for inner in _with_lambdas(fn):
+            for node in nodes(inner):
+                if isinstance(node, f.Send):
+                    sent.add(dotted(node.channel))
+                elif isinstance(node, f.Recv) and not leaves_by(node.value):
+                    received.add(dotted(node.value))
+                elif isinstance(node, f.With) and any(self._gate_item(i.value, inner) for i in node.items):
+                    return True
+        if (sent & received) - {""}:
+            return True
+        return any(self._acquires(site) for site in fn.body.calls)
+
+    def _gate_item(self, expr: f.Expr, fn: Fun) -> bool:
+        for flow in self.resolver.ask(expr, self.resolver.frame(fn)):
+            if isinstance(flow.thing, Obj) and self._role(flow.thing, fn):
+                return self._role(flow.thing, fn) == "gate"
+        return bool(_GATES.search(dotted(expr.fn if isinstance(expr, f.Call) else expr).rpartition(".")[2]))
+
+    # ------------------------------------------------------------ joins and kinds of bodies
+
+    def joined(self, spawn: Spawn) -> bool:
+        """Whether the function that starts the work waits for it, hands it on to its caller, or runs it in a block that does."""
+        fn, here = spawn.fn, spawn.site.call.at
+        if spawn.row.joins or spawn.site.awaited:
+            return True
+        if isinstance(spawn.site.stmt, f.Return):
+            return True
+        table = self.resolver.table(fn.module)
+        for arm in spawn.site.arm.chain():
+            if isinstance(arm.node, f.With):
+                for item in arm.node.items:
+                    for flow in self.resolver.ask(item.value, self.resolver.frame(fn)):
+                        if isinstance(flow.thing, Obj):
+                            kind = table.type(self.resolver.external_type(flow.thing))
+                            if kind is not None and any(level.exits == "joins" for level in table.mro(kind.name)):
+                                return True
+        names = _names_given(spawn.site)
+        for owner in (fn, fn.parent):
+            if owner is None:
+                continue
+            for site in owner.body.calls:
+                if site.how == "go" or (owner is fn and site.call.at < here):
+                    continue
+                if self._waits(site) and (site.last != "wait" or spawn.unit != "thread"):
+                    return True
+                if names and site.last in ("gather", "wait", "as_completed"):
+                    return True
+            if spawn.unit == "goroutine" and any(isinstance(n, f.Recv) and not leaves_by(n.value) and (owner is not fn or n.at > here) for n in nodes(owner)):
+                return True
+        if names and any(isinstance(n, f.Await) and n.at > here and ({dotted(x) for x in walk(n.value) if isinstance(x, f.Ref)} & names) for n in nodes(fn)):
+            return True
+        returned = {dotted(x) for stmt, _ in fn.body.returns if stmt.value is not None for x in walk(stmt.value) if isinstance(x, f.Ref)}
+        return bool(names & returned)
+
+    def serves(self, fn: Fun, depth: int = 0) -> bool:
+        """Whether a function is a worker that goes round for ever, so that one is started for what it looks after, not for a piece of work."""
+        for stmt, arm in fn.body.stmts:
+            if isinstance(stmt, f.Loop) and not any(a.kind == "loop" and a.node is not stmt for a in arm.chain()):
+                if stmt.form == "ever" and not _returns_soon(stmt):
+                    return True
+                if stmt.form == "each" and stmt.iter is not None and self.sizes.loop(stmt, self.resolver.frame(fn)).kind == "event":
+                    return True
+                if stmt.form == "while" and stmt.test is not None and re.search(r"running|stop|closed|alive|shutdown|done|is_set|exit|quit", self.program.text_of(fn, stmt.test), re.IGNORECASE):
+                    return True
+        for node in nodes(fn):
+            if isinstance(node, f.Recv) and leaves_by(node.value) and not _in_select(node, fn):
+                return True
+        for site in fn.body.calls:
+            if any(t.entry is not None and t.entry.does == "serve" for t in self.program.targets(site)):
+                return True
+        if depth < 2 and len(fn.block) <= 6:
+            return any(self.serves(callee, depth + 1) for site, callee in self.callees(fn) if site is None or site.loop is None)
+        return False
+
+    # ------------------------------------------------------------ judging
+
+    def fanouts(self) -> Iterator[Fanout]:
+        """Spawns without a limit whose number grows with input, data or events, and whose work waits for something outside."""
+        for spawn in self.program.spawns:
+            if self.program.is_test(spawn.fn) or spawn.limit.known == "unknown":
+                continue
+            fanout = self._judge(spawn)
+            if fanout is None:
+                continue
+            reach = self.reach_of(spawn)
+            if reach is None:
+                continue
+            if not reach.sure:
+                fanout.confidence = Confidence.LOW
+            fanout.steps = (*fanout.steps, *reach.steps)
+            fanout.siblings = self.siblings(spawn)
+            if fanout.siblings and reach.sure and not fanout.event:
+                fanout.confidence = Confidence.HIGH
+            yield fanout
+
+    def reach_of(self, spawn: Spawn) -> Reach | None:
+        """How the work of a spawn reaches something outside."""
+        if spawn.direct:
+            return Reach((self.program.step(spawn.fn, spawn.site.call, f"{short(spawn.direct[0])} waits for a peer"),), True)
+        return self.reach(spawn.bodies)
+
+    def _judge(self, spawn: Spawn) -> Fanout | None:
+        if spawn.started_before or spawn.limit.known == "finite" and spawn.row.backlog == "none":
+            return None
+        for fanout in (self._per_element(spawn), self._per_event(spawn)):
+            if fanout is not None:
+                return fanout
+        return None
+
+    def _per_element(self, spawn: Spawn) -> Fanout | None:
+        frame = self.resolver.frame(spawn.fn)
+        if spawn.elements and spawn.row.backlog == "none":
+            size = worst(self.sizes.of(expr, at) for expr, at in spawn.elements)
+            if not size.grows or self.gated(spawn, None if spawn.row.target is None else spawn.site.loop):
+                return None
+            return self._grown(spawn, size, _over(spawn.elements[0][0], self.program, spawn.fn), None)
+        if spawn.row.joins or spawn.row.backlog != "none":
+            return None
+        loops = [arm.node for arm in spawn.site.arm.chain() if arm.kind in ("loop", "comp")]
+        if spawn.site.awaited:
+            return None
+        for loop in reversed(loops):
+            if self.gated(spawn, loop):
+                return None
+            size = self.sizes.loop(loop, frame)
+            if size.grows:
+                return self._grown(spawn, size, over_loop(loop, self.program, spawn.fn), loop)
+        if not loops and not self.joined(spawn) and not self.gated(spawn, None):
+            return self._called_in_loop(spawn, spawn.fn, 0, ())
+        return None
+
+    def _called_in_loop(self, spawn: Spawn, fn: Fun, depth: int, steps: tuple[Step, ...]) -> Fanout | None:
+        """A function that starts one, called for each element."""
+        if depth > 1 or fn in self.program.entries:
+            return None
+        for caller, site, _, _ in self.resolver.callers(fn)[0]:
+            if site.how == "go":
+                continue
+            step = self.program.step(caller.fn, site.call, f"{caller.fn.head.qual} calls {fn.head.qual}")
+            loops = [arm.node for arm in site.arm.chain() if arm.kind in ("loop", "comp")]
+            for loop in reversed(loops):
+                size = self.sizes.loop(loop, caller)
+                if size.kind in ("data", "input"):
+                    if any(loop.at <= s.call.at < loop.end and (self._acquires(s) or (self._waits(s) and not s.awaited)) for s in caller.fn.body.calls):
+                        return None
+                    found = self._grown(spawn, size, over_loop(loop, self.program, caller.fn), loop)
+                    if found is not None:
+                        found.steps = (step, *steps, *found.steps)
+                        return found
+            if not loops:
+                further = self._called_in_loop(spawn, caller.fn, depth + 1, (step, *steps))
+                if further is not None:
+                    return further
+        return None
+
+    def _grown(self, spawn: Spawn, size: Size, over: str, loop: f.Node | None) -> Fanout | None:
+        if size.kind != "input":
+            if any(self.serves(body) for body in spawn.bodies):
+                return None
+            if size.kind != "data" and _START_UP.search(family(spawn.fn).name):
+                return None
+        sure = {"input": Confidence.HIGH, "data": Confidence.MEDIUM, "parameter": Confidence.MEDIUM}.get(size.kind, Confidence.LOW)
+        return Fanout(spawn, size, self.program.span_of(spawn.fn, spawn.site.call), steps=self.program.trace(size.hops), confidence=sure, over=over, loop=loop)
+
+    # ------------------------------------------------------------ per event
+
+    def _per_event(self, spawn: Spawn) -> Fanout | None:
+        if spawn.row.joins or spawn.elements or self.joined(spawn) or self._alone(spawn):
+            return None
+        frame = self.resolver.frame(spawn.fn)
+        for loop in reversed([arm.node for arm in spawn.site.arm.chain() if arm.kind == "loop"]):
+            event = self._event_of(loop, spawn, frame)
+            if event and not self.gated(spawn, loop):
+                return self._of_event(spawn, event, (self.program.step(spawn.fn, head_of(loop), f"this loop goes round once for every {event}"),), loop)
+        if any(arm.kind in ("loop", "comp") for arm in spawn.site.arm.chain()) or self.gated(spawn, None):
+            return None
+        above = self.entry_of(spawn.fn, 0, ())
+        if above is None:
+            return None
+        kind, steps = above
+        return self._of_event(spawn, kind, steps, None)
+
+    def _of_event(self, spawn: Spawn, event: str, steps: tuple[Step, ...], loop: f.Node | None) -> Fanout | None:
+        if any(self.serves(body) for body in spawn.bodies):
+            return None
+        heavy = spawn.unit in ("thread", "process")
+        if event == "connection" and not heavy:
+            return None
+        if event == "request" and not heavy and not (spawn.unit == "job" and spawn.dropped):
+            return None
+        if spawn.unit == "job" and not spawn.dropped:
+            return None
+        sure = Confidence.MEDIUM
+        if (event == "request" and spawn.unit == "job") or (spawn.unit == "task" and loop is None) or _kept(spawn.site):
+            sure = Confidence.LOW
+        return Fanout(spawn, NONE, self.program.span_of(spawn.fn, spawn.site.call), event=event, steps=steps, confidence=sure, loop=loop)
+
+    def _event_of(self, loop: f.Node, spawn: Spawn, frame: Frame) -> str:
+        """Whether a loop goes round once for what comes in, and the spawn works on it."""
+        if not isinstance(loop, f.Loop) or loop.form == "count":
+            return ""
+        size = self.sizes.loop(loop, frame)
+        if loop.form == "each" and size.kind != "event":
+            return ""
+        used = _used(spawn)
+        body = spawn.fn.body
+        sources: list[str] = []
+        for name, defs in body.definitions.items():
+            if name.partition(".")[0] not in used:
+                continue
+            for d in defs:
+                if not (loop.at <= d.at < loop.end) or d.at > spawn.site.call.end:
+                    continue
+                if d.kind == "each" and d.node is loop:
+                    sources.append("message" if not self._ticks(loop, frame) else "")
+                elif d.expr is not None:
+                    sources.append(self._source(d.expr, frame))
+        return next((s for s in sources if s), "")
+
+    def _ticks(self, loop: f.Loop, frame: Frame) -> bool:
+        return loop.iter is not None and dotted(loop.iter).endswith(".C")
+
+    def _source(self, expr: f.Expr, frame: Frame) -> str:
+        inner = expr
+        while isinstance(inner, f.Await | f.Let | f.Cast):
+            inner = inner.value
+        if isinstance(inner, f.Recv):
+            return "" if leaves_by(inner.value) else "message"
+        if not isinstance(inner, f.Call):
+            return ""
+        last = inner.fn.name if isinstance(inner.fn, f.Field) else dotted(inner.fn).rpartition(".")[2]
+        if _ACCEPTS.search(last):
+            return "connection"
+        if not _RECEIVES.search(last):
+            return ""
+        for thing, _ in self.resolver.targets(inner, frame):
+            name = self.resolver.canonical(thing) if isinstance(thing, Ext | Bound) else ""
+            row = self.resolver.table(frame.fn.module).call(name) if name else None
+            if row is not None and row.does in ("network", "wait", "query"):
+                return "message"
+        return ""
+
+    def entry_of(self, fn: Fun, depth: int = 0, steps: tuple[Step, ...] = ()) -> tuple[str, tuple[Step, ...]] | None:
+        """The entry point, a call or two above, that runs a function once for each message or request."""
+        entry = self.program.entries.get(fn)
+        if entry is not None:
+            if entry.kind not in ("event", "request") or (entry.kind == "event" and _NOT_MESSAGES.search(f"{entry.because.rpartition('.')[2]} {fn.name}")):
+                return None
+            at = f.Ref(fn.head.name_at, fn.head.name_at + len(fn.name.encode()), fn.name)
+            word = "request" if entry.kind == "request" else "message"
+            return word, (self.program.step(fn, at, f"{fn.head.qual} runs once for every {word}: {entry.because}"), *steps)
+        if depth > 1:
+            return None
+        for caller, site, _, _ in self.resolver.callers(fn)[0]:
+            if site.loop is not None or site.how == "go":
+                continue
+            step = self.program.step(caller.fn, site.call, f"{caller.fn.head.qual} calls {fn.head.qual}")
+            found = self.entry_of(caller.fn, depth + 1, (step, *steps))
+            if found is not None:
+                return found
+        return None
+
+    def _alone(self, spawn: Spawn) -> bool:
+        """Whether a test around makes sure that only one runs."""
+        for arm in spawn.site.arm.chain():
+            if isinstance(arm.node, f.If) and _ALONE.search(self.program.text_of(spawn.fn, arm.node.test, 200)):
+                return True
+        return any(
+            isinstance(stmt, f.If) and stmt.end <= spawn.site.call.at and leaves(stmt.then) and _ALONE.search(self.program.text_of(spawn.fn, stmt.test, 200))
+            for stmt, _ in spawn.fn.body.stmts
+        )
+
+    # ------------------------------------------------------------ siblings
+
+    def siblings(self, spawn: Spawn) -> list[Spawn]:
+        """Spawns of the same package that do set a limit, or take a permit, one for each function."""
+        out: dict[Fun, Spawn] = {}
+        folder = spawn.fn.module.folder if spawn.fn.module.language == "go" else spawn.fn.module.path
+        for other in self._by_folder.get(folder, ()):
+            if other is spawn or family(other.fn) is family(spawn.fn) or self.program.is_test(other.fn) or other.unit != spawn.unit:
+                continue
+            if other.limit.known == "finite" and other.row.backlog == "none":
+                out.setdefault(family(other.fn), other)
+        return list(out.values())
+
+    @property
+    def _by_folder(self) -> dict[str, list[Spawn]]:
+        found: dict[str, list[Spawn]] | None = self.__dict__.get("_folders")
+        if found is None:
+            found = {}
+            for spawn in self.program.spawns:
+                key = spawn.fn.module.folder if spawn.fn.module.language == "go" else spawn.fn.module.path
+                found.setdefault(key, []).append(spawn)
+            self.__dict__["_folders"] = found
+        return found
+
+
+def short(name: str) -> str:
+    """A canonical name without the path of its package: `net/http.Client.Do` is `http.Client.Do`."""
+    return name.rpartition("/")[2]
+
+
+def family(fn: Fun) -> Fun:
+    """The declared function around a literal."""
+    while fn.parent is not None:
+        fn = fn.parent
+    return fn
+
+
+def _pick(binds: tuple[Any, ...], row: SpawnRow) -> Any:
+    for bind in binds:
+        if row.target_arg is not None and bind.name == row.target_arg:
+            return bind
+    plain = [b for b in binds if b.name is None]
+    if row.target is not None and row.target < len(plain) and not plain[row.target].spread:
+        return plain[row.target]
+    return None
+
+
+def _pick_any(site: CallSite, program: Program) -> bool:
+    return any(t.entry is not None and t.entry.spawn is not None for t in program.targets(site))
+
+
+def _with_lambdas(fn: Fun) -> Iterator[Fun]:
+    yield fn
+    for other in fn.module.functions:
+        if other.head.parent == fn.index and fn.index and other.head.kind == "lambda":
+            yield other
+
+
+def nodes(fn: Fun) -> Iterator[Any]:
+    """Everything in a function's body, without what stands in literals."""
+    for stmt in fn.block:
+        yield from walk(stmt)
+
+
+def walk_all(within: f.Node | None, fn: Fun) -> Iterator[Any]:
+    """Everything inside a loop, or inside a function."""
+    if within is None:
+        yield from nodes(fn)
+    else:
+        for child in children(within):
+            yield from walk(child)
+
+
+def leaves_by(channel: f.Expr) -> bool:
+    """A channel that only says that time is over or that somebody left."""
+    if isinstance(channel, f.Call):
+        return dotted(channel.fn).rpartition(".")[2] in ("Done", "After", "Tick", "Chan")
+    name = dotted(channel).rpartition(".")[2]
+    return bool(re.search(r"^(?:C|done\w*|quit\w*|stop\w*|clos\w+|exit\w*|shutdown\w*|\w*(?:Done|Quit|Stop|Ch?losed|Exit|Shutdown|StopCh|stopc|donec|quitc)|stopc|donec)$", name))
+
+
+def _in_select(node: f.Recv, fn: Fun) -> bool:
+    return any(isinstance(stmt, f.Select) and stmt.at <= node.at < stmt.end for stmt, _ in fn.body.stmts)
+
+
+def _returns_soon(loop: f.Loop) -> bool:
+    """An endless loop in form that tries until it succeeds: it has a return or break of its own."""
+    return any(isinstance(n, f.Return) or (isinstance(n, f.Jump) and n.kind == "break") for stmt in loop.body for n in walk(stmt))
+
+
+def _names_given(site: CallSite) -> set[str]:
+    """Names that hold what a spawn gives: assigned, or the collection it is added to."""
+    stmt = site.stmt
+    if isinstance(stmt, f.Assign):
+        names = {dotted(t) for t in stmt.targets} | {dotted(t.base) for t in stmt.targets if isinstance(t, f.Index)}
+        return names - {""}
+    if isinstance(stmt, f.Do) and isinstance(stmt.value, f.Call) and stmt.value is not site.call:
+        base, _, verb = dotted(stmt.value.fn).rpartition(".")
+        if verb in ("append", "add", "insert", "put", "appendleft", "push"):
+            return {base}
+    if isinstance(stmt, f.Do) and isinstance(stmt.value, f.Call):
+        base = dotted(stmt.value.fn).rpartition(".")[0]
+        return {base} if base else set()
+    return set()
+
+
+def _kept(site: CallSite) -> bool:
+    """Whether what was started lies in one field, so that the next start at least forgets it knowingly."""
+    return isinstance(site.stmt, f.Assign) and any("." in dotted(t) for t in site.stmt.targets) or any(
+        "." in name and isinstance(site.stmt, f.Do) for name in _names_given(site)
+    )
+
+
+def _used(spawn: Spawn) -> set[str]:
+    """Heads of the names that a spawn works on: its arguments, and what a literal closes over."""
+    out: set[str] = set()
+    exprs = list(spawn.args)
+    for expr in exprs:
+        for node in walk(expr):
+            if isinstance(node, f.Ref):
+                out.add(node.name.partition(".")[0])
+            elif isinstance(node, f.Fn):
+                for inner in nodes(spawn.fn.module.functions[node.index]):
+                    if isinstance(inner, f.Ref):
+                        out.add(inner.name.partition(".")[0])
+    return out
+
+
+def head_of(loop: f.Node) -> f.Node:
+    """The part of a loop that says what it goes over."""
+    if isinstance(loop, f.Loop):
+        last = loop.iter or loop.test
+        return f.Ref(loop.at, last.end if last is not None else loop.at + 3, "")
+    return loop
+
+
+def _over(expr: f.Expr, program: Program, fn: Fun) -> str:
+    if isinstance(expr, f.Comp):
+        return program.text_of(fn, expr.gens[0].iter, 40)
+    return program.text_of(fn, expr, 40)
+
+
+def over_loop(loop: f.Node, program: Program, fn: Fun) -> str:
+    """What a loop goes over, as written."""
+    if isinstance(loop, f.Comp):
+        return program.text_of(fn, loop.gens[0].iter, 40)
+    if isinstance(loop, f.Loop) and loop.iter is not None:
+        return program.text_of(fn, loop.iter, 40)
+    if isinstance(loop, f.Loop) and isinstance(loop.test, f.Bin):
+        side = loop.test.right
+        if isinstance(side, f.Call) and side.args:
+            side = side.args[0].value
+        return program.text_of(fn, side, 40)
+    return ""
+
