@@ -154,7 +154,7 @@ def read_program(
             cache.close()
     skipped = {**discovery.skipped, **dict.fromkeys(intake.generated, "generated or minified")}
     reading = Reading(intake.files, skipped=skipped)
-    reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake, texts)
+    reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake, texts, settings)
     reading.failures += [Failure(scope.shown(path), message) for path, message in intake.failed.items()]
     return reading
 
@@ -189,7 +189,7 @@ def _without_collector() -> Iterator[None]:
 # ---------------------------------------------------------------- findings
 
 
-def _unreadable(unreadable: Mapping[str, str], intake: Intake, texts: Texts) -> Iterator[Finding]:
+def _unreadable(unreadable: Mapping[str, str], intake: Intake, texts: Texts, settings: Settings) -> Iterator[Finding]:
     for path, why in unreadable.items():
         yield UNREADABLE_FILE.finding(Span(path, 1, 1, 1, 1), f"file cannot be read: {why[:1].lower()}{why[1:]}")
     for path, facts in intake.files.items():
@@ -197,7 +197,10 @@ def _unreadable(unreadable: Mapping[str, str], intake: Intake, texts: Texts) -> 
             first = min(facts.errors, key=lambda error: error.at)
             more = len(facts.errors) - 1
             rest = f" (and {more} more {'place' if more == 1 else 'places'})" if more else ""
-            yield UNREADABLE_FILE.finding(texts.lines(path).span(path, first.at, first.at + 1), f"{first.message}{rest}")
+            # Test data is often broken on purpose: worth knowing, no reason to stop a gate.
+            severity = Severity.INFO if settings.is_test(path) else None
+            span = texts.lines(path).span(path, first.at, first.at + 1)
+            yield UNREADABLE_FILE.finding(span, f"{first.message}{rest}", severity=severity)
 
 
 def _unknown_in_settings(settings: Settings, known: tuple[Rule, ...]) -> Iterator[Finding]:
