@@ -40,9 +40,11 @@ class _Reader:
         self.out: list[Setting] = []
         self.errors: list[ReadError] = []
         self.section: tuple[str, ...] = ()
-        self.sections: dict[str, dict[str, int]] = {}
-        """For each section how often each key stood in it."""
-        self.counts: dict[str, int] = {}
+        self.sections: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {}
+        """For each section its path and how often each key stood in it."""
+        self.top: dict[str, int] = {}
+        """How often each key stood before any section; a section of the same name counts on."""
+        self.counts = self.top
         self.slot = -1
         """Place in `out` of the map that grows with each key."""
         self.indent = -1
@@ -93,16 +95,17 @@ class _Reader:
             close = len(line)
         inner = line[1:close]
         name = decoded(inner.strip())
-        self.section = (name,)
         known = self.sections.get(name)
         if known is not None:
             # Opened again: its map stays as long as it was, for what lies between is not in it.
-            self.slot, self.counts = -1, known
+            self.slot = -1
+            self.section, self.counts = known
             return
-        self.slot, self.counts = len(self.out), {}
-        self.sections[name] = self.counts
+        self.slot = len(self.out)
+        self.section, self.counts = (numbered(name, self.top),), {}
+        self.sections[name] = (self.section, self.counts)
         name_at = at + 1 + len(inner) - len(inner.lstrip())
-        self.out.append(Setting((name,), "", "map", at, at + min(close + 1, len(line)), name_at, name_at + len(inner.strip())))
+        self.out.append(Setting(self.section, "", "map", at, at + min(close + 1, len(line)), name_at, name_at + len(inner.strip())))
 
     def _pair(self, at: int, lead: int, line: bytes) -> None:
         separator = line.find(b"=")
