@@ -1,20 +1,581 @@
-"""Offers: timeouts that code promises to take, and those that never arrive where they were meant."""
+"""Offers: timeouts that code promises to take, and those that never arrive where they were meant.
+
+An offer is a parameter or field with the name of a timeout. It is followed forward through every use until it meets a sink: an
+argument of outside code, a comparison with a clock, a place that cannot be read. An offer without a sink was dropped.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.resolve import Resolver
+from resilint.flow.values import Absent, ClassVal, Flows, FnVal, Null, Obj
+from resilint.link.code import Fun, Klass, children, dotted
+from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
+    from resilint.flow.timeouts import Fault
     from resilint.flow.waits import Endless, Wait
     from resilint.program import Program
 
+_NAME = re.compile(r"timeout|time_?limit|deadline|max_?wait(?!er)|patience", re.I)
+_OTHER = re.compile(
+    r"connect|dial|pool|idle|keep_?alive|lock|poll|interval|ttl|cache|retr|backoff|delay|expir|handler|error|exc|callback|default_?timeout_?for|"
+    r"session_?timeout|token|shutdown|grace|drain|visibility|warn|count|at$|start|begin|handshake|header|is_|has_|enabled|stat|code|msg|message|class",
+    re.I,
+)
+_NO_TIME = frozenset({"bool", "str", "string", "error", "bytes", "list", "dict", "tuple", "set", "object", "type"})
+
+
+def is_offer(name: str, kind: f.Type | None) -> bool:
+    """Whether a parameter or field of that name and type promises to bound a wait."""
+    last = name.rpartition(".")[2]
+    if not _NAME.search(last) or _OTHER.search(last) or last.startswith("__"):
+        return False
+    return kind is None or (kind.shape in ("plain", "ptr", "opt") and kind.name.rpartition(".")[2] not in _NO_TIME)
+
+
+class Sink(NamedTuple):
+    """Where an offer arrives: a call (by function and offset), or elsewhere."""
+
+    fn: tuple[str, int]
+    at: int
+    kind: str
+
+
+ELSEWHERE = Sink(("", 0), 0, "elsewhere")
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A parameter of a function, or a field of a class."""
+
+    name: str
+    fn: Fun | None = None
+    klass: Klass | None = None
+
+    @property
+    def said(self) -> str:
+        """How a message names it."""
+        if self.klass is not None:
+            return f"`{self.klass.name}.{self.name}`"
+        assert self.fn is not None
+        return f"`{self.name}` of {self.fn.head.qual}"
+
 
 class Offers:
-    """Looks for what was offered around an endless wait."""
+    """Looks for what was offered around an endless wait, for one program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.resolver: Resolver = program.resolver
+        self._sinks: dict[object, frozenset[Sink]] = {}
+        self._busy: set[object] = set()
+        self._parents: dict[Fun, dict[int, list[Any]]] = {}
+        self.faults: list[Fault] = []
+        self._places: set[tuple[str, int]] = set()
+        self.ignored: dict[Obj, Fault] = {}
+        self._ignored_attributes()
+
+    # ------------------------------------------------------------ what rules ask
 
     def explains(self, wait: Wait, way: Endless) -> bool:
-        """Whether a dropped offer is the reason of this endless wait."""
+        """Whether a dropped offer is the reason of this endless wait; the fault is then noted."""
+        if way.reason != "nothing" or wait.kind == "connect":
+            return False
+        holder = way.holder or wait.holder
+        if holder is not None and any(_near(holder, obj) for obj in self.ignored):
+            return True
+        place = (way.where[0].module.path, way.where[1].at)
+        if place in self._places:
+            return True
+        for offer in self._around(wait, holder):
+            if not self._chosen(offer):
+                continue
+            sinks = self.sinks(offer)
+            if sinks and not self._only_beside(sinks, wait, holder):
+                continue
+            self._places.add(place)
+            self._note(offer, wait, way, bool(sinks))
+            return True
         return False
+
+    def _note(self, offer: Offer, wait: Wait, way: Endless, elsewhere: bool) -> None:
+        from resilint.flow.timeouts import Fault, short
+
+        program = self.program
+        fn, node = way.where
+        subject = short(way.subject or wait.api)
+        end = "reaches other calls of the same client but not this one" if elsewhere else f"never reaches {subject}"
+        message = f"{offer.said} {end}: {short(wait.api)} can wait for ever"
+        steps = [*self._origin(offer), *way.steps]
+        if fn is not wait.fn or node is not wait.site.call:
+            last = program.step(wait.fn, wait.site.call, f"{short(wait.api)} waits here")
+            if not any(s.span == last.span for s in steps):
+                steps.append(last)
+        sure = max(way.confidence, Confidence.MEDIUM)
+        self.faults.append(Fault(program.span_of(fn, node), message, Value(inf, Confidence.HIGH if sure >= Confidence.MEDIUM else sure, tuple(steps))))
+
+    def _origin(self, offer: Offer) -> Iterator[Step]:
+        """Where the offer was made: who sets it, and where it is declared."""
+        program = self.program
+        flows = self._values(offer)
+        shown = 0
+        for flow in flows:
+            if isinstance(flow.thing, Absent | Null) or not flow.hops:
+                continue
+            yield from program.trace(flow.hops)
+            shown += 1
+            if shown == 2:
+                break
+        if offer.klass is not None:
+            declared = offer.klass.fields.get(offer.name)
+            if declared is not None:
+                span = program.span(offer.klass.module.path, declared.at, declared.end)
+                yield Step(span, f"{offer.said} is declared here and read by nothing that waits")
+        elif offer.fn is not None and not shown:
+            head = offer.fn.head
+            yield Step(program.span(offer.fn.module.path, head.name_at, head.name_at + len(head.name.encode())), f"{offer.said} is offered here")
+
+    def _values(self, offer: Offer) -> Flows:
+        if offer.klass is not None:
+            return self.resolver.written(Obj("any", offer.klass, None, None), offer.name)
+        assert offer.fn is not None
+        return self.resolver.parameter(offer.fn.params[offer.name], self.resolver.frame(offer.fn))
+
+    def _chosen(self, offer: Offer) -> bool:
+        """Whether somebody chose a value: a field nobody writes and a parameter that is always None promise nothing."""
+        flows = self._values(offer)
+        if offer.klass is not None:
+            return any(not isinstance(x.thing, Absent | Null) for x in flows)
+        return any(not isinstance(x.thing, Null | Absent) for x in flows)
+
+    def _only_beside(self, sinks: frozenset[Sink], wait: Wait, holder: Obj | None) -> bool:
+        """Whether all that the offer reaches are other calls on the same client."""
+        if holder is None:
+            return False
+        beside = {(w.fn.key, w.site.call.at) for w in self.program.all_waits if w is not wait and w.holder is not None and _near(w.holder, holder)}
+        own = (wait.fn.key, wait.site.call.at)
+        places = {(s.fn, s.at) for s in sinks}
+        return all(s.kind == "call" for s in sinks) and own not in places and places <= beside
+
+    def _around(self, wait: Wait, holder: Obj | None) -> Iterator[Offer]:
+        seen: set[tuple[object, str]] = set()
+        functions: list[Fun] = []
+        fn: Fun | None = wait.fn
+        while fn is not None:
+            functions.append(fn)
+            fn = fn.parent
+        if holder is not None and holder.frame is not None and holder.frame.fn not in functions:
+            functions.append(holder.frame.fn)
+        for fn in functions:
+            if fn.module.is_test and not wait.fn.module.is_test:
+                continue
+            for offer in self._of_function(fn):
+                key = (offer.klass.key if offer.klass is not None else offer.fn, offer.name)
+                if key not in seen:
+                    seen.add(key)
+                    yield offer
+
+    def _of_function(self, fn: Fun) -> Iterator[Offer]:
+        for param in fn.head.params:
+            if param.kind in ("pos", "posonly", "kw") and is_offer(param.name, param.type):
+                yield Offer(param.name, fn)
+        owner = self.resolver.owner(fn)
+        if owner is not None:
+            yield from self._of_class(owner)
+        # Structs that the function is handed or fills itself: options, configuration.
+        kinds: list[tuple[f.Type | None, Fun]] = [(p.type, fn) for p in fn.head.params if p.kind != "self"]
+        for new, _arm, _stmt in fn.body.news:
+            kinds.append((new.type, fn))
+        for defs in fn.body.definitions.values():
+            kinds.extend((d.type, fn) for d in defs if d.kind == "declared")
+        for kind, where in kinds:
+            klass = self.resolver.resolve_type(kind, where) if kind is not None else None
+            if isinstance(klass, Klass) and klass.decl.kind in ("struct", "class"):
+                yield from self._of_class(klass)
+
+    def _of_class(self, klass: Klass) -> Iterator[Offer]:
+        names: dict[str, f.Type | None] = {}
+        for k in self.resolver.mro(klass)[0]:
+            for field in k.decl.fields:
+                names.setdefault(field.name, field.type)
+            if k.module.language == "python":
+                for method in k.methods.values():
+                    for written in method.head.writes:
+                        names.setdefault(written, None)
+        for name, kind in names.items():
+            if is_offer(name, kind):
+                owner = next((k for k in self.resolver.mro(klass)[0] if name in k.fields), klass)
+                yield Offer(name, None, owner)
+
+    # ------------------------------------------------------------ attributes a library does not read
+
+    def _ignored_attributes(self) -> None:
+        from resilint.flow.timeouts import Fault, short
+
+        program, resolver = self.program, self.resolver
+        for fn in program.functions("python", "go"):
+            named = [w for w in fn.head.writes if _NAME.search(w)]
+            if not named:
+                continue
+            table = resolver.table(fn.module)
+            frame = resolver.frame(fn)
+            for key, defs in fn.body.definitions.items():
+                base, _, last = key.rpartition(".")
+                if not base or last not in named:
+                    continue
+                for d in defs:
+                    for flow in resolver.name(base, f.Ref(d.at, d.at, base), frame):
+                        thing = flow.thing
+                        if not isinstance(thing, Obj) or isinstance(thing.type, Klass) or not thing.type:
+                            continue
+                        levels = table.mro(thing.type)
+                        if not levels or levels[0].settings is None:
+                            continue
+                        read = {x for level in levels for x in (*(level.settings or ()), *(b.field for b in level.bounds if b.field))}
+                        if last in read:
+                            continue
+                        span = program.span(fn.module.path, d.at, d.at + len(key.encode()))
+                        kind = short(thing.type)
+                        message = f"{kind} has no setting `{last}`: what is stored there never reaches its calls"
+                        steps = program.trace(flow.hops)
+                        if thing.frame is not None and isinstance(thing.node, f.Node):
+                            steps = (*steps, program.step(thing.frame.fn, thing.node, f"{kind} is made here"))
+                        fault = Fault(span, message, Value(inf, Confidence.HIGH, steps))
+                        self.ignored[thing] = fault
+                        self.faults.append(fault)
+
+    # ------------------------------------------------------------ forward
+
+    def sinks(self, offer: Offer) -> frozenset[Sink]:
+        """Everywhere an offer arrives."""
+        key: object = ("field", offer.klass.key, offer.name) if offer.klass is not None else ("param", offer.fn, offer.name)
+        if key in self._sinks:
+            return self._sinks[key]
+        if key in self._busy:
+            return frozenset()
+        if len(self._busy) > 12:
+            return frozenset({ELSEWHERE})
+        self._busy.add(key)
+        try:
+            found = frozenset(self._field_sinks(offer.klass, offer.name) if offer.klass is not None else self._param_sinks(offer.fn, offer.name))  # type: ignore[arg-type]
+        finally:
+            self._busy.discard(key)
+        if not self._busy:
+            self._sinks[key] = found
+        return found
+
+    def _param_sinks(self, fn: Fun, name: str) -> Iterator[Sink]:
+        yield from self._local_sinks(fn, name)
+
+    def _local_sinks(self, fn: Fun, name: str) -> Iterator[Sink]:
+        """Uses of a local name, in its function and the functions inside it."""
+        for user in (fn, *_inside(fn)):
+            if user is not fn and name in user.params:
+                continue
+            parents = self._parent_map(user)
+            for node, chain in parents.get(hash(name), ()):
+                if node.name == name or node.name.startswith(name + "."):
+                    yield from self._use(user, node, chain)
+
+    def _field_sinks(self, klass: Klass, name: str) -> Iterator[Sink]:
+        word = name.encode()
+        pattern = re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(word) + rb"(?![A-Za-z0-9_])")
+        language = klass.module.language
+        family = set(self.resolver.family(klass))
+        if language == "python":
+            for k in family:
+                data = self.program.source(k.module.path)
+                if any(x in data for x in (b"asdict(", b"__dict__", b"vars(", b"model_dump(", b".dict(", b"dataclasses.replace(")):
+                    yield ELSEWHERE
+                    return
+        for path, module in self.program.names.modules.items():
+            if module.language != language or not pattern.search(self.program.source(path)):
+                continue
+            data = self.program.source(path)
+            hits = [m.start() for m in pattern.finditer(data)]
+            for fn in module.functions:
+                if fn.index and not any(fn.head.at <= h < fn.head.end for h in hits):
+                    continue
+                for node, chain in self._parent_map(fn).get(hash(name), ()):
+                    if isinstance(node, f.Ref):
+                        parts = node.name.split(".")
+                        if name not in parts[1:]:
+                            continue
+                        base = ".".join(parts[: parts.index(name, 1)])
+                        if not self._may_be(fn, base, node, family):
+                            continue
+                    yield from self._use(fn, node, chain)
+                if b"getattr" in data and language == "python":
+                    for site in fn.body.calls:
+                        if dotted(site.call.fn) == "getattr" and any(isinstance(a.value, f.Lit) and a.value.value == name for a in site.call.args):
+                            yield ELSEWHERE
+
+    def _may_be(self, fn: Fun, base: str, node: f.Node, family: set[Klass]) -> bool:
+        owner = self.resolver.owner(fn)
+        scope: Fun | None = fn
+        while owner is None and scope is not None and scope.parent is not None:
+            scope = scope.parent
+            owner = self.resolver.owner(scope)
+        receiver = scope.head.params[0].name if scope is not None and scope.is_method else None
+        if base == receiver:
+            return owner in family
+        if fn.module.language == "go":
+            kind = self.resolver.static_type(f.Ref(node.at, node.at, base), fn)
+            klass = self.resolver.resolve_type(kind, fn) if kind is not None else None
+            if klass is not None:
+                return klass in family
+        flows = self.resolver.name(base, f.Ref(node.at, node.at, base), self.resolver.frame(fn))
+        known = [x.thing for x in flows if isinstance(x.thing, Obj | ClassVal | FnVal)]
+        if known and len(known) == len(flows):
+            return any(isinstance(t, Obj) and t.type in family for t in known)
+        return True
+
+    def _parent_map(self, fn: Fun) -> dict[int, list[Any]]:
+        """Every name of a body with the chain of nodes around it, by each of its segments."""
+        found = self._parents.get(fn)
+        if found is not None:
+            return found
+        found = {}
+
+        def visit(node: Any, chain: tuple[Any, ...]) -> None:
+            if isinstance(node, f.Ref):
+                for part in set(node.name.split(".")):
+                    found.setdefault(hash(part), []).append((node, chain))
+                return
+            if isinstance(node, f.Field):
+                found.setdefault(hash(node.name), []).append((node, chain))
+            if isinstance(node, f.Type) or len(chain) > 60:
+                return
+            deeper = (*chain, node)
+            for child in children(node):
+                visit(child, deeper)
+
+        for stmt in fn.block:
+            visit(stmt, ())
+        self._parents[fn] = found
+        return found
+
+    def _use(self, fn: Fun, node: f.Node, chain: tuple[Any, ...]) -> Iterator[Sink]:
+        """Where one use of an offer leads."""
+        below: Any = node
+        for parent in reversed(chain):
+            match parent:
+                case f.Arg() | f.Pair() | f.Item() | f.Gen():
+                    below_arg = parent
+                    if isinstance(parent, f.Pair) and parent.key is below:
+                        return
+                    below = below_arg
+                    continue
+                case f.Call():
+                    if parent.fn is below:
+                        # A method of the value: `timeout.total_seconds()`, `d.Seconds()`.
+                        below = parent
+                        continue
+                    yield from self._argument(fn, parent, below)
+                    if self._passes(parent, fn):
+                        below = parent
+                        continue
+                    return
+                case f.New():
+                    yield from self._literal(fn, parent, below)
+                    return
+                case f.Coll():
+                    yield ELSEWHERE
+                    return
+                case f.Bin():
+                    if parent.op in ("==", "!=", "is", "is not", "in", "not in", "<", ">", "<=", ">="):
+                        other = parent.right if parent.left is below else parent.left
+                        if not isinstance(other, f.Lit) and self._clock(other, fn):
+                            yield ELSEWHERE
+                        return
+                    below = parent
+                case f.Cond():
+                    if parent.test is below:
+                        return
+                    below = parent
+                case f.Un():
+                    if parent.op == "not":
+                        return
+                    below = parent
+                case f.Assign():
+                    if any(t is below or _contains(t, below) for t in parent.targets):
+                        return
+                    yield from self._assigned(fn, parent, below)
+                    return
+                case f.If() | f.Loop() | f.Switch():
+                    if isinstance(parent, f.Loop):
+                        yield ELSEWHERE
+                    return
+                case f.Raise():
+                    return
+                case f.Return():
+                    yield from self._returned(fn)
+                    return
+                case f.Delete():
+                    return
+                case f.Do():
+                    return
+                case f.Cast() | f.Fmt() | f.Await() | f.Let() | f.Index() | f.Slice() | f.Field():
+                    if isinstance(parent, f.Let):
+                        yield ELSEWHERE
+                    below = parent
+                case f.Select() | f.Send() | f.Go() | f.Defer() | f.With():
+                    yield ELSEWHERE
+                    return
+                case _:
+                    below = parent
+        return
+
+    def _clock(self, expr: f.Expr, fn: Fun) -> bool:
+        """Whether the other side of a comparison may be a time that passes: anything but a plain limit."""
+        if isinstance(expr, f.Ref):
+            name = expr.name.rpartition(".")[2]
+            return not name.isupper() and not is_offer(name, None) and not re.search(r"(?i)max|min|default|limit", name)
+        return True
+
+    def _passes(self, call: f.Call, fn: Fun) -> bool:
+        """Calls whose result still is the value: conversions, minimum and maximum."""
+        name = dotted(call.fn)
+        return name in ("min", "max", "int", "float", "abs", "round", "str", "timedelta", "datetime.timedelta") or name.rpartition(".")[2] in ("timedelta", "Duration", "String", "Itoa", "Sprintf")
+
+    def _argument(self, fn: Fun, call: f.Call, arg: Any) -> Iterator[Sink]:
+        if self._passes(call, fn):
+            return
+        frame = self.resolver.frame(fn)
+        position = next((i for i, a in enumerate(call.args) if a is arg), None)
+        for target, binds in self.resolver.targets(call, frame):
+            if isinstance(target, FnVal | ClassVal):
+                yield from self._into(target, binds, call, arg, position)
+                continue
+            name = self.resolver.canonical(target)
+            entry = self.resolver.table(fn.module).call(name) if name else None
+            if entry is not None and entry.does == "log":
+                continue
+            how = self.resolver.table(fn.module).error_call(name) if name else None
+            if how is not None or name in ("<builtin>.print", "<builtin>.isinstance", "<builtin>.len", "<builtin>.repr", "<builtin>.panic", "<builtin>.type"):
+                continue
+            if name.startswith("<builtin>.") and name[10:].endswith(("Error", "Exception")):
+                continue
+            yield Sink(fn.key, call.at, "call" if name else "elsewhere")
+
+    def _into(self, target: FnVal | ClassVal, binds: Any, call: f.Call, arg: Any, position: int | None) -> Iterator[Sink]:
+        if isinstance(target, ClassVal):
+            init = self.resolver._init_of(target.klass)
+            if init is None:
+                name = arg.name
+                if name is None and position is not None:
+                    fields = [x.name for k in reversed(self.resolver.mro(target.klass)[0]) for x in k.decl.fields if x.type is not None]
+                    name = fields[position] if position < len(fields) else None
+                if name is None or target.klass.module.language == "go":
+                    yield ELSEWHERE
+                    return
+                yield from self.sinks(Offer(name, None, target.klass))
+                return
+            fn = init
+        else:
+            fn = target.fn
+        if fn.head.is_abstract:
+            yield ELSEWHERE
+            return
+        for param in fn.head.params:
+            bind, spread = self.resolver.argument(param, binds, fn)
+            if bind is not None and bind.expr is arg.value:
+                if param.name in ("_", "") or param.name.startswith("_") and param.name not in fn.body.definitions:
+                    return
+                yield from self.sinks(Offer(param.name, fn))
+                return
+        yield ELSEWHERE
+
+    def _literal(self, fn: Fun, new: f.New, below: Any) -> Iterator[Sink]:
+        klass = self.resolver.resolve_type(new.type, fn)
+        if isinstance(klass, Klass) and isinstance(below, f.Pair):
+            if isinstance(below.key, f.Ref):
+                yield from self.sinks(Offer(below.key.name, None, klass))
+                return
+            position = next((i for i, p in enumerate(new.fields) if p is below), None)
+            if position is not None and position < len(klass.decl.fields):
+                yield from self.sinks(Offer(klass.decl.fields[position].name, None, klass))
+                return
+        yield Sink(fn.key, new.at, "call")
+
+    def _assigned(self, fn: Fun, stmt: f.Assign, below: Any) -> Iterator[Sink]:
+        for target in stmt.targets:
+            name = dotted(target)
+            if not name:
+                yield ELSEWHERE
+                continue
+            base, _, last = name.rpartition(".")
+            if not base:
+                if name in fn.body.outer_names or fn.index == 0:
+                    yield ELSEWHERE
+                    continue
+                key = ("local", fn, name)
+                if key in self._busy:
+                    continue
+                self._busy.add(key)
+                try:
+                    yield from self._local_sinks(fn, name)
+                finally:
+                    self._busy.discard(key)
+                continue
+            flows = self.resolver.name(base, f.Ref(target.at, target.at, base), self.resolver.frame(fn))
+            for flow in flows:
+                thing = flow.thing
+                if isinstance(thing, Obj) and isinstance(thing.type, Klass):
+                    owner = next((k for k in self.resolver.mro(thing.type)[0] if last in k.fields), thing.type)
+                    yield from self.sinks(Offer(last, None, owner))
+                elif isinstance(thing, Obj) and thing.type and self._not_read(thing, last, fn):
+                    continue
+                else:
+                    yield ELSEWHERE
+            if not flows:
+                yield ELSEWHERE
+
+    def _not_read(self, thing: Obj, name: str, fn: Fun) -> bool:
+        levels = self.resolver.table(fn.module).mro(str(thing.type))
+        if not levels or levels[0].settings is None:
+            return False
+        return name not in {x for level in levels for x in (*(level.settings or ()), *(b.field for b in level.bounds if b.field))}
+
+    def _returned(self, fn: Fun) -> Iterator[Sink]:
+        """A returned offer arrives wherever the result is used; an accessor that nothing calls delivers nothing."""
+        if fn.head.kind == "lambda":
+            yield ELSEWHERE
+            return
+        if fn.head.is_property:
+            owner = self.resolver.owner(fn)
+            if owner is not None:
+                yield from self.sinks(Offer(fn.name, None, owner))
+                return
+        if self.program.names.callers(fn.name) or self.program.names.values_of.get(fn.name):
+            yield ELSEWHERE
+
+
+def _inside(fn: Fun) -> Iterator[Fun]:
+    for other in fn.module.functions:
+        scope = other.parent
+        while scope is not None:
+            if scope is fn:
+                yield other
+                break
+            scope = scope.parent
+
+
+def _contains(node: Any, wanted: Any) -> bool:
+    return node is wanted or any(_contains(child, wanted) for child in children(node))
+
+
+def _near(a: Obj, b: Obj) -> bool:
+    """Two views of one object: equal, made at one place, or any instances of one class."""
+    if a == b:
+        return True
+    if a.kind == b.kind and isinstance(a.node, f.Node) and a.node is b.node:
+        return True
+    return isinstance(a.type, Klass) and a.type is b.type and "any" in (a.kind, b.kind)

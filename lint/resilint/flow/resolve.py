@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from resilint import facts as f
+from resilint.flow.elements import Elements
 from resilint.flow.narrow import keeps
 from resilint.flow.values import (
     Absent,
@@ -94,6 +95,8 @@ class Resolver:
         self._frames: dict[Any, Frame] = {}
         self._mro: dict[Klass, tuple[list[Klass], list[str]]] = {}
         self._subs: dict[Klass, list[Klass]] | None = None
+        self._kept: list[_Given] = []
+        self.elements = Elements(self)
         self._callers: dict[Fun, tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]] = {}
         self._constants = {
             language: {name: c for lib in knowledge.of(language).libraries for name, c in lib.constants.items()}
@@ -237,9 +240,9 @@ class Resolver:
             case f.Fmt():
                 return self._format(expr, frame)
             case f.Index():
-                return self._index(expr, frame)
+                return self.elements.index(expr, frame)
             case f.Slice():
-                return self.value(expr.base, frame)
+                return self.elements.slice(expr, frame)
             case f.Recv():
                 return self._received(expr, frame)
             case f.Is():
@@ -340,105 +343,18 @@ class Resolver:
                 pieces.append(None)
         return (Flow(Text(*pieces), tuple(hops[:4])),)
 
-    def _index(self, expr: f.Index, frame: Frame) -> Flows:
-        keys = self.value(expr.key, frame)
-        constant = (
-            [k.thing for k in keys if isinstance(k.thing, Num | Text)] if all(isinstance(k.thing, Num | Text) for k in keys) else []
-        )
-        out: list[Flow] = []
-        base_name = dotted(expr.base)
-        if base_name:
-            out.extend(self._stores(base_name, constant, expr, frame))
-        for flow in self.value(expr.base, frame):
-            out.extend(self._element(flow, frame, constant))
-        typed = [x for x in out if not isinstance(x.thing, Unknown)]
-        return union(typed or out) or unknown("an element that nothing here stores")
+    def _element(self, flow: Flow, frame: Frame) -> Iterator[Flow]:
+        """Elements of a thing."""
+        return self.elements.of(flow, frame)
 
-    def _stores(self, base: str, constant: list[Thing], expr: f.Index, frame: Frame) -> Iterator[Flow]:
-        body = frame.fn.body
-        for d in body.definitions.get(base + "[]", ()):
-            target = _store_target(d, base)
-            if target is not None and constant:
-                keys = [k.thing for k in self.value(target.key, frame)]
-                known = [k for k in keys if isinstance(k, Num | Text)]
-                if known and not any(k in constant for k in known):
-                    continue
-            if d.expr is not None and d.at < expr.at:
-                yield from self._project(self.value(d.expr, frame), d.item, frame)
-
-    def _element(self, flow: Flow, frame: Frame, constant: list[Thing] | None = None) -> Iterator[Flow]:
-        """Elements of a thing; with constant keys only those, where they are known."""
-        thing = flow.thing
-        if isinstance(thing, Obj) and thing.frame is not None:
-            node = thing.node
-            if isinstance(node, f.Coll):
-                pairs = list(node.items)
-                if constant and node.kind == "map":
-                    wanted = [
-                        p for p in pairs if p.key is not None and any(k.thing in constant for k in self.value(p.key, thing.frame))
-                    ]
-                    pairs = wanted or [
-                        p
-                        for p in pairs
-                        if p.key is not None and any(isinstance(k.thing, Unknown) for k in self.value(p.key, thing.frame))
-                    ]
-                elif constant and node.kind in ("list", "tuple") and not any(p.spread for p in pairs):
-                    numbers = [int(k.number) for k in constant if isinstance(k, Num)]
-                    pairs = [pairs[n] for n in numbers if -len(pairs) <= n < len(pairs)]
-                for pair in pairs:
-                    if pair.spread:
-                        for inner in self.value(pair.value, thing.frame):
-                            yield from self._element(inner, thing.frame)
-                    else:
-                        yield from self.value(pair.value, thing.frame)
-                yield from self._added(thing)
-                return
-            if isinstance(node, f.Comp):
-                yield from self.value(node.elt, thing.frame)
-                return
-            if thing.kind == "gen" and isinstance(node, Frame):
-                for y in node.fn.body.yields:
-                    if y.value is not None and not y.delegate:
-                        yield from self.value(y.value, node)
-                    elif y.value is not None:
-                        for inner in self.value(y.value, node):
-                            yield from self._element(inner, node)
-                return
-            if thing.kind == "outside" and isinstance(node, f.Type | tuple):
-                return
-            if thing.kind == "call" and isinstance(node, f.Call) and thing.maker in _PASS_ELEMENTS:
-                for bind in self.binds(node, thing.frame):
-                    for inner in self.value(bind.expr, bind.frame):
-                        yield from self._element(inner, thing.frame)
-                return
-            if isinstance(thing.type, Klass):
-                for method in ("__getitem__", "__next__"):
-                    found = self.method(thing, method)
-                    for target in found:
-                        yield from self.returned(target, thing.frame.fn.block, thing.frame, ())
-        yield Flow(Unknown("an element of something unknown"), flow.hops)
-
-    def _added(self, coll: Obj) -> Iterator[Flow]:
-        """What the function that made a collection puts into it afterwards: `xs.append(x)`, `xs[k] = v`."""
-        frame = coll.frame
-        if frame is None:
-            return
-        body = frame.fn.body
-        for name, defs in body.definitions.items():
-            if not any(d.expr is coll.node for d in defs):
-                continue
-            for d in body.definitions.get(name + "[]", ()):
-                if d.expr is not None:
-                    yield from self._project(self.value(d.expr, frame), d.item, frame)
-            for site in body.calls:
-                if isinstance(site.call.fn, f.Ref) and site.call.fn.name in (
-                    f"{name}.append",
-                    f"{name}.add",
-                    f"{name}.insert",
-                    f"{name}.put",
-                ):
-                    for arg in site.call.args[-1:]:
-                        yield from self.value(arg.value, frame)
+    def given_elements(self, args: tuple[Bind, ...], called: Bind) -> tuple[Bind, ...]:
+        """The arguments under which `map(f, xs, ys)` calls `f`: elements of the others."""
+        out: list[Bind] = []
+        for bind in args:
+            if bind is not called:
+                flows = union(*(self._element(flow, bind.frame) for flow in self.value(bind.expr, bind.frame)))
+                out.append(self._given(bind.expr, flows, bind.frame))
+        return tuple(out)
 
     def _received(self, expr: f.Recv, frame: Frame) -> Flows:
         name = dotted(expr.value)
@@ -755,6 +671,9 @@ class Resolver:
                     item = item[1:]
                     continue
             out.extend(self._element(flow, frame))
+        stored = tuple(self.elements.each(d.expr, frame))
+        if stored:
+            out = [*stored, *(x for x in out if not isinstance(x.thing, Unknown))]
         projected = self._project(union(out), item, frame)
         element = self._element_type(d.expr, frame)
         if element is not None and (not projected or all(isinstance(x.thing, Unknown) for x in projected)):
@@ -774,10 +693,7 @@ class Resolver:
             for flow in flows:
                 thing = flow.thing
                 if isinstance(thing, Obj) and isinstance(thing.node, f.Coll) and thing.frame is not None:
-                    if 0 <= position < len(thing.node.items) and not thing.node.items[position].spread:
-                        out.extend(self.value(thing.node.items[position].value, thing.frame))
-                    else:
-                        out.append(Flow(Unknown("part of a list")))
+                    out.extend(self.elements.parts(thing, position) or (Flow(Unknown("part of a list")),))
                 elif position == 0 and frame.fn.module.language == "go":
                     out.append(flow)
                 elif isinstance(thing, Obj) and thing.kind == "call":
@@ -827,11 +743,14 @@ class Resolver:
         return flows
 
     def _handed(self, flows: Flows, decorator: f.Expr, frame: Frame, fn: Fun) -> tuple[Bind, ...]:
-        given = _Given(decorator.at, decorator.end, flows, fn)
+        return (self._given(decorator, flows, frame, fn),)
+
+    def _given(self, place: f.Node, flows: Flows, frame: Frame, fn: Fun | None = None) -> Bind:
+        """An argument that nobody wrote and whose value is known."""
+        given = _Given(place.at, place.end, flows, fn)
         self._memo[(id(given), frame)] = flows
-        self._kept = getattr(self, "_kept", [])
         self._kept.append(given)
-        return (Bind(given, frame),)  # type: ignore[arg-type]
+        return Bind(given, frame)  # type: ignore[arg-type]
 
     # ------------------------------------------------------------ parameters
 
@@ -1959,9 +1878,14 @@ class Resolver:
                         continue
                     frame = self.frame(writer)
                     place = f.Ref(d.at, d.at, base)
-                    match = self._holds(self.name(base, place, frame), obj, family)
-                    if not match:
-                        continue
+                    held = self.name(base, place, frame)
+                    if not self._holds(held, obj, family):
+                        if not self._typed_alike(writer, base, obj, klass, d, held):
+                            continue
+                        if obj.kind not in ("any", "outside"):
+                            # An object of this type that cannot be told apart from this one.
+                            yield Flow(Unknown("it may be set through a reference that is not followed"))
+                            continue
                 if d.kind in ("value", "each", "enter"):
                     hop = self.hop(writer, d.node, f"`{key}` is set here") if isinstance(d.node, f.Node) else None
                     for flow in self.defined(d, frame):
@@ -1983,6 +1907,14 @@ class Resolver:
                     return resolved is klass or resolved is None
                 return resolved is None or resolved == obj.type
         return True
+
+    def _typed_alike(self, writer: Fun, base: str, obj: Obj, klass: Klass | None, d: Definition, held: Flows) -> bool:
+        """Whether `base` is declared with the type of the object and nothing more is known of it."""
+        if writer.module.language != "go" or not all(isinstance(x.thing, Unknown) or (isinstance(x.thing, Obj) and x.thing.kind == "outside") for x in held):
+            return False
+        kind = self.static_type(f.Ref(d.at, d.at, base), writer)
+        resolved = self.resolve_type(kind, writer) if kind is not None else None
+        return resolved is not None and (resolved is klass or resolved == obj.type)
 
     def _holds(self, flows: Flows, obj: Obj, family: set[Klass]) -> bool:
         for flow in flows:
@@ -2370,14 +2302,6 @@ _PASS = {
     "asyncio.shield": 0,
     "<builtin>.new": 0,
     "contextlib.closing": 0,
-}
-_PASS_ELEMENTS = {
-    "<builtin>.enumerate",
-    "<builtin>.zip",
-    "<builtin>.filter",
-    "itertools.chain",
-    "itertools.islice",
-    "<builtin>.iter",
 }
 
 

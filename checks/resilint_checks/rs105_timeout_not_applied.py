@@ -1,0 +1,22 @@
+"""RS105 timeout-not-applied. Page: rule_docs/RS105.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for fault in program.dropped_offers():
+        yield RULE.finding(fault.span, fault.message, fault.value)
+
+
+RULE = Rule(
+    code="RS105",
+    name="timeout-not-applied",
+    severity=Severity.ERROR,
+    summary="A timeout that is accepted but never takes effect where it was meant.",
+    languages=frozenset({"py", "go"}),
+    check=check,
+)
