@@ -61,7 +61,8 @@ def test_page_shows_flagged_and_quiet_code_in_every_language(rule: Rule) -> None
     flagged = [case for case in found if case.section == "Flagged"]
     quiet = [case for case in found if case.section == "Quiet"]
     assert {language for case in flagged for language in case.languages} == rule.languages
-    assert flagged and quiet
+    assert flagged
+    assert {language for case in quiet for language in case.languages} >= rule.languages
     for case in flagged:
         assert any(want.code == rule.code for want in case.wants), f"{case.name} flags nothing"
     for case in found:

@@ -187,7 +187,7 @@ def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple
             rules,
             known,
             cache_folder=None if options["no_cache"] else default_folder(),
-            jobs=options["jobs"] or os.cpu_count() or 1,
+            jobs=options["jobs"] or _processors(),
             confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
             progress=bar,
         )
@@ -196,6 +196,13 @@ def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple
     finally:
         if bar is not None:
             bar.clear()
+
+
+def _processors() -> int:
+    """The processors this process may use: in a container often fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _Progress:
@@ -312,7 +319,7 @@ def graph(paths: tuple[str, ...], kind: str, form: str, root: str | None, no_cac
     scope, settings = _program(paths, root)
     texts = Texts(scope.root)
     try:
-        reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or os.cpu_count() or 1)
+        reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors())
         nodes, edges = link(reading, settings, texts).call_graph()
     except (SettingsError, KnowledgeError) as problem:
         raise Wrong(str(problem)) from None

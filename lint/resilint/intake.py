@@ -154,9 +154,10 @@ def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[R
     from multiprocessing import get_context
 
     # Not fork: it is unsafe beside threads, and a worker needs nothing of this process.
+    chunks = _chunks(sources)
     left: list[list[tuple[str, str]]] = []
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_start_worker) as pool:
-        running = {pool.submit(read_chunk, str(root), chunk): chunk for chunk in _chunks(sources)}
+    with ProcessPoolExecutor(min(jobs, len(chunks)), mp_context=get_context("spawn"), initializer=_start_worker) as pool:
+        running = {pool.submit(read_chunk, str(root), chunk): chunk for chunk in chunks}
         for future in as_completed(running):
             try:
                 yield future.result()
