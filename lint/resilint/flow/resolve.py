@@ -1910,7 +1910,9 @@ class Resolver:
 
     def _typed_alike(self, writer: Fun, base: str, obj: Obj, klass: Klass | None, d: Definition, held: Flows) -> bool:
         """Whether `base` is declared with the type of the object and nothing more is known of it."""
-        if writer.module.language != "go" or not all(isinstance(x.thing, Unknown) or (isinstance(x.thing, Obj) and x.thing.kind == "outside") for x in held):
+        if writer.module.language != "go" or not all(
+            isinstance(x.thing, Unknown) or (isinstance(x.thing, Obj) and x.thing.kind == "outside") for x in held
+        ):
             return False
         kind = self.static_type(f.Ref(d.at, d.at, base), writer)
         resolved = self.resolve_type(kind, writer) if kind is not None else None

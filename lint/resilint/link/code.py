@@ -111,6 +111,26 @@ def dotted(expr: f.Expr | None) -> str:
     return ""
 
 
+def place_of(expr: f.Expr | None) -> str:
+    """Where a value is kept: a dotted name with `[]` for each element (`d[k][0]` is `d[][]`), or empty."""
+    if isinstance(expr, f.Index):
+        base = place_of(expr.base)
+        return base + "[]" if base else ""
+    return dotted(expr)
+
+
+STAR = 1 << 16
+"""In `Definition.item`: the part a starred target takes, plus 256 for each target before it and 1 for each behind."""
+
+
+def item_of(targets: tuple[f.Pair, ...], position: int) -> int:
+    """Which item of a value a target takes: counted from the end behind a star, a range (see `STAR`) for the star."""
+    star = next((i for i, pair in enumerate(targets) if pair.spread), len(targets))
+    if position == star:
+        return STAR + star * 256 + len(targets) - 1 - star
+    return position if position < star else position - len(targets)
+
+
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
@@ -215,15 +235,14 @@ class Body:
     ) -> None:
         if isinstance(target, f.Coll):
             for position, pair in enumerate(target.items):
-                deeper = (*item, -1 if pair.spread else position)
-                self._target(pair.value, kind, expr, arm, stmt, deeper, type_)
+                self._target(pair.value, kind, expr, arm, stmt, (*item, item_of(target.items, position)), type_)
             return
         name = dotted(target)
         if name and name != "_":
             self._define(Definition(name, kind, target.at, stmt.end, arm, expr, item, type_, stmt))
         elif not name:
             if isinstance(target, f.Index):
-                base = dotted(target.base)
+                base = place_of(target.base)
                 if base:
                     self._define(Definition(base + "[]", "store", target.at, stmt.end, arm, expr, item, None, stmt))
             self._expr(target, arm, stmt)
@@ -587,5 +606,8 @@ def module_of(path: str, facts: f.FileFacts, is_test: bool) -> Module:
     module.classes = [Klass(module, i, decl) for i, decl in enumerate(facts.classes)]
     for fun in module.functions:
         if fun.head.owner >= 0:
-            module.classes[fun.head.owner].methods[fun.head.name] = fun
+            methods = module.classes[fun.head.owner].methods
+            # The setter and deleter of a property carry its name; what is read is the getter.
+            if not any(isinstance(d, f.Ref) and d.name.endswith((".setter", ".deleter")) for d in fun.head.decorators):
+                methods[fun.head.name] = fun
     return module
