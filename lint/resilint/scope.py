@@ -60,7 +60,7 @@ def scope_of(paths: Sequence[str], root: str | None, here: Path) -> Scope:
     if folders:
         top = here if common.is_relative_to(here) else common
         return Scope(top, here, _relative(given, top))
-    top = _project(common)
+    top = _project(common, here)
     parts = _relative(given, top)
     return Scope(top, here, ("", *parts), parts)
 
@@ -78,9 +78,14 @@ def _relative(given: Sequence[Path], top: Path) -> tuple[str, ...]:
     return tuple(sorted("" if name == "." else name for name in names))
 
 
-def _project(folder: Path) -> Path:
-    """The nearest folder with settings or a repository at or above this one, else this one."""
+def _project(folder: Path, here: Path) -> Path:
+    """The nearest folder with settings or a repository at or above this one; without either, the current one if it lies above."""
     settings = find(folder)
     if settings is not None:
         return settings.parent
-    return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
+    for above in (folder, *folder.parents):
+        if (above / ".git").exists():
+            return above
+    # Nobody means all they have when they name a file from their home.
+    everything = (Path(here.anchor), Path(os.path.realpath(os.path.expanduser("~"))))
+    return here if folder.is_relative_to(here) and here not in everything else folder

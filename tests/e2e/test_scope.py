@@ -84,13 +84,16 @@ def test_a_file_that_git_ignores_is_still_meant(project: Path, report: Run) -> N
     assert paths(report("project/top.py")) == ["project/top.py"]
 
 
-def test_files_without_a_project(tmp_path: Path) -> None:
+def test_files_without_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").mkdir()
     for name in ("a/x.py", "a/y.py"):
         (tmp_path / name).write_text("")
     scope = scope_of(["a/x.py", "a/y.py"], None, tmp_path)
-    assert scope.root == (tmp_path / "a").resolve() and scope.reported == ("x.py", "y.py")
-    assert scope.reports("x.py") and not scope.reports("z.py") and scope.shown("x.py") == "a/x.py"
+    assert scope.root == tmp_path.resolve() and scope.reported == ("a/x.py", "a/y.py")
+    assert scope.reports("a/x.py") and not scope.reports("a/z.py") and scope.shown("a/x.py") == "a/x.py"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    scope = scope_of(["a/x.py", "a/y.py"], None, tmp_path)
+    assert scope.root == (tmp_path / "a").resolve() and scope.shown("x.py") == "a/x.py"
 
 
 def test_what_cannot_be_checked_together(tmp_path: Path) -> None:
