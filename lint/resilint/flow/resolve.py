@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from typing import Any
 
@@ -84,7 +84,8 @@ def unit_of_name(name: str) -> str:
 class Resolver:
     """Answers what expressions may be. Answers are remembered; the same question gives the same answer in the same program."""
 
-    def __init__(self, names: Names, knowledge: Knowledge) -> None:
+    def __init__(self, names: Names, knowledge: Knowledge, observed: Mapping[Fun, set[tuple[Fun, int]]] | None = None) -> None:
+        """`observed`: calls (function and offset) that are known to reach a function and that its name does not lead to."""
         self.names = names
         self.knowledge = knowledge
         self._memo: dict[Any, Flows] = {}
@@ -95,8 +96,14 @@ class Resolver:
         self._frames: dict[Any, Frame] = {}
         self._mro: dict[Klass, tuple[list[Klass], list[str]]] = {}
         self._subs: dict[Klass, list[Klass]] | None = None
-        self._kept: list[_Given] = []
+        self._kept: list[Any] = []
         self.elements = Elements(self)
+        self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
+        self._observers: dict[Fun, list[Fun]] = {}
+        self._observed: dict[Fun, frozenset[int]] = {}
+        for target, callers in (observed or {}).items():
+            self._observers[target] = sorted({caller for caller, _ in callers}, key=lambda fn: fn.key)
+            self._observed[target] = frozenset(at for _, at in callers)
         self._callers: dict[Fun, tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]] = {}
         self._constants = {
             language: {name: c for lib in knowledge.of(language).libraries for name, c in lib.constants.items()}
@@ -170,6 +177,9 @@ class Resolver:
         if key in self._active:
             self._lowest = min(self._lowest, self._active[key])
             return ()
+        if not self._active:
+            self._steps = 0
+            self._lowest = FAR
         self._steps += 1
         if self._steps > STEPS:
             return unknown("the search was cut: too many steps")
@@ -725,22 +735,66 @@ class Resolver:
     def _decorated(self, fn: Fun, frame: Frame) -> Flows:
         flows: Flows = (Flow(FnVal(fn, frame if frame.fn.index else None)),)
         for decorator in reversed(fn.head.decorators):
-            name = dotted(decorator)
-            if name in ("staticmethod", "classmethod", "property"):
+            flows = self._decoration(flows, decorator, frame, fn)
+        return flows
+
+    def _decoration(self, flows: Flows, decorator: f.Expr, frame: Frame, fn: Fun) -> Flows:
+        """What one decorator makes of what it is given."""
+        if dotted(decorator) in ("staticmethod", "classmethod", "property"):
+            return flows
+        out: list[Flow] = []
+        for d in self.value(decorator, frame):
+            handed = self._handed(flows, decorator, frame, fn)
+            if isinstance(d.thing, ClassVal):
+                out.append(Flow(Obj("new", d.thing.klass, frame, decorator, binds=handed)))
                 continue
-            out: list[Flow] = []
-            for d in self.value(decorator, frame):
-                thing = d.thing
+            for thing, args in self.unwrap(d.thing, handed, frame):
                 if isinstance(thing, FnVal):
-                    inner = self.enter(thing, decorator, frame, self._handed(flows, decorator, frame, fn))
-                    made = self.returned_in(inner)
-                    out.extend(made or flows)
-                elif isinstance(thing, ClassVal):
-                    out.append(Flow(Obj("new", thing.klass, frame, decorator, binds=self._handed(flows, decorator, frame, fn))))
+                    out.extend(self.returned_in(self.enter(thing, decorator, frame, args)) or flows)
                 else:
                     out.extend(flows)
-            flows = union(out) or flows
-        return flows
+        return union(out) or flows
+
+    def _applied(self, fn: Fun) -> Iterator[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]]:
+        """Where a function is called as a decorator."""
+        if self._decorated_by is None:
+            self._decorated_by = {}
+            for module in self.names.modules.values():
+                for inner in module.functions:
+                    scope = module.functions[max(inner.head.parent, 0)]
+                    for decorator in inner.head.decorators:
+                        last = last_name(decorator.fn if isinstance(decorator, f.Call) else decorator)
+                        self._decorated_by.setdefault(last, []).append((inner, scope))
+        names = {fn.name} | ({fn.parent.name} if fn.parent is not None else set())
+        seen: set[Fun] = set()
+        for name in sorted(names | self._aliases(fn)):
+            for inner, scope in self._decorated_by.get(name, ()):
+                if inner in seen or (inner.module.is_test and not fn.module.is_test):
+                    continue
+                seen.add(inner)
+                frame = self.frame(scope)
+                flows: Flows = (Flow(FnVal(inner, frame if scope.index else None)),)
+                for decorator in reversed(inner.head.decorators):
+                    for flow in self.value(decorator, frame):
+                        for thing, args in self.unwrap(flow.thing, self._handed(flows, decorator, frame, inner), frame):
+                            init = self._init_of(thing.klass) if isinstance(thing, ClassVal) else None
+                            if (isinstance(thing, FnVal) and thing.fn is fn) or init is fn:
+                                call = f.Call(decorator.at, decorator.end, decorator, ())
+                                self._kept.append(call)
+                                site = CallSite(call, scope, scope.body.root, f.Do(call.at, call.end, call))
+                                this = thing.this if isinstance(thing, FnVal) else None
+                                yield frame, site, args, this
+                    flows = self._decoration(flows, decorator, frame, inner)
+
+    def _aliases(self, fn: Fun) -> set[str]:
+        """Other names under which a function, or the class it belongs to, may stand as a decorator in its own module."""
+        owner = self.owner(fn)
+        if fn.name in ("__init__", "__call__") and owner is not None:
+            return {owner.name}
+        if self._decorated_by is None or fn.parent is not None or not self._handed_over(fn):
+            return set()
+        top = fn.module.functions[0]
+        return {name for name in top.body.definitions if name in self._decorated_by}
 
     def _handed(self, flows: Flows, decorator: f.Expr, frame: Frame, fn: Fun) -> tuple[Bind, ...]:
         return (self._given(decorator, flows, frame, fn),)
@@ -1019,14 +1073,22 @@ class Resolver:
         out: list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]] = []
         whole = True
         wanted = self._call_names(fn)
+        out.extend(self._applied(fn))
+        observed = self._observed.get(fn, frozenset())
         for caller, shift in self._candidates(fn, wanted):
             if caller.module.is_test and not fn.module.is_test:
                 continue
             frame = self.frame(caller)
             for site in caller.body.calls:
-                if shift == "name" and site.last not in wanted:
+                if shift == "name" and site.last not in wanted and site.call.at not in observed:
                     continue
-                if shift == "variable" and (not isinstance(site.call.fn, f.Ref | f.Index) or not self._is_variable(site, caller)):
+                if (
+                    shift == "variable"
+                    and site.call.at not in observed
+                    and (not isinstance(site.call.fn, f.Ref | f.Index) or not self._is_variable(site, caller))
+                ):
+                    continue
+                if shift == "observed" and site.call.at not in observed:
                     continue
                 if not self._fits(fn, site.call):
                     continue
@@ -1078,6 +1140,11 @@ class Resolver:
                     if holder not in seen and holder.module is fn.module:
                         seen.add(holder)
                         yield holder, "variable"
+            if self._handed_over(fn):
+                for caller in fn.module.functions:
+                    if caller not in seen and any(called in caller.params for called in caller.head.calls):
+                        seen.add(caller)
+                        yield caller, "variable"
         if fn.head.kind == "lambda" or fn.parent is not None:
             modules = self.names.package_of(fn.module).modules if fn.module.language == "go" else [fn.module]
             for module in modules:
@@ -1085,6 +1152,10 @@ class Resolver:
                     if caller not in seen and caller.head.calls:
                         seen.add(caller)
                         yield caller, "variable"
+        for caller in self._observers.get(fn, ()):
+            if caller not in seen:
+                seen.add(caller)
+                yield caller, "observed"
 
     @staticmethod
     def _is_variable(site: CallSite, caller: Fun) -> bool:
@@ -2057,7 +2128,7 @@ class Resolver:
         return None
 
 
-class _Given(f.Node, tag=99):
+class _Given(f.Node, frozen=True, eq=False, tag=99):
     """A stand-in for an argument whose value is known already: what a decorator is handed."""
 
     flows: Any
