@@ -6,13 +6,17 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
+from resilint.flow.resolve import Resolver
 from resilint.flow.values import Bound, ClassVal, Ext, FnVal, Obj, SuperVal, Thing
-from resilint.link.code import Fun, Klass, Module, dotted, walk
+from resilint.link.code import Fun, Klass, Module, dotted, last_name, walk
 
 if TYPE_CHECKING:
     from resilint.program import Program
 
 Edge = tuple[str, str]
+
+ROUNDS = 3
+"""How often all is asked; later rounds know of calls that the names of functions do not lead to."""
 
 _DESCRIPTORS = frozenset({"staticmethod", "classmethod", "property"})
 """Decorators of the language itself: what they make is the function, not a call anyone wrote."""
@@ -75,18 +79,29 @@ def call_graph(program: Program) -> tuple[list[str], list[Edge]]:
 
     Functions are named by module and qualified name, a module's body by the module, external callables by canonical name.
     """
-    nodes: set[str] = set()
-    edges: set[Edge] = set()
+    nodes = {function_name(fn) for fn in program.functions("python", "go")}
     accessors = frozenset(fn.name for fn in program.functions("python") if fn.head.is_property)
-    for fn in program.functions("python", "go"):
-        caller = function_name(program, fn)
-        nodes.add(caller)
-        edges.update((caller, callee) for callee in _Calls(program, fn, accessors).names())
+    observed: dict[Fun, set[tuple[Fun, int]]] = {}
+    edges: set[Edge] = set()
+    for _ in range(ROUNDS):
+        resolver = Resolver(program.names, program.knowledge, observed)
+        edges = set()
+        further = 0
+        for fn in program.functions("python", "go"):
+            calls = _Calls(resolver, fn, accessors)
+            caller = function_name(fn)
+            edges.update((caller, callee) for callee in calls.names())
+            for target, at in calls.reached:
+                known = observed.setdefault(target, set())
+                further += (fn, at) not in known
+                known.add((fn, at))
+        if not further:
+            break
     nodes.update(callee for _, callee in edges)
     return sorted(nodes), sorted(edges)
 
 
-def module_name(program: Program, module: Module) -> str:
+def module_name(module: Module) -> str:
     """The dotted name of a module from the root of the program; of a Go file its package's."""
     if module.language == "go":
         return module.folder.replace("/", ".") or module.facts.package
@@ -94,20 +109,21 @@ def module_name(program: Program, module: Module) -> str:
     return path.removesuffix("/__init__").replace("/", ".")
 
 
-def function_name(program: Program, fn: Fun) -> str:
+def function_name(fn: Fun) -> str:
     """The dotted name of a function of the program; of a module's body the module's."""
-    module = module_name(program, fn.module)
+    module = module_name(fn.module)
     return f"{module}.{fn.head.qual}" if fn.index else module
 
 
 class _Calls:
     """What one function calls."""
 
-    def __init__(self, program: Program, fn: Fun, accessors: frozenset[str]) -> None:
-        self.program = program
-        self.resolver = program.resolver
+    def __init__(self, resolver: Resolver, fn: Fun, accessors: frozenset[str]) -> None:
+        self.resolver = resolver
         self.fn = fn
-        self.frame = program.resolver.frame(fn)
+        self.frame = resolver.frame(fn)
+        self.reached: list[tuple[Fun, int]] = []
+        """Functions of the program under a name that is not theirs, and the offset of the call."""
         self.accessors = accessors
         self.python = fn.module.language == "python"
 
@@ -171,6 +187,8 @@ class _Calls:
         resolver = self.resolver
         for flow in resolver.ask_callee(call, self.frame, klass):
             for thing, _ in resolver.unwrap(flow.thing, resolver.binds(call, self.frame), self.frame):
+                if isinstance(thing, FnVal) and thing.fn.positional and last_name(call.fn) != thing.fn.name:
+                    self.reached.append((thing.fn, call.at))
                 for name in self._called(thing):
                     yield name
                     if not isinstance(thing, FnVal | ClassVal):
@@ -179,14 +197,14 @@ class _Calls:
     def _called(self, thing: Thing) -> Iterator[str]:
         match thing:
             case FnVal():
-                yield function_name(self.program, thing.fn)
+                yield function_name(thing.fn)
             case ClassVal():
                 if self.python:
                     yield from self._constructors(thing.klass)
             case SuperVal():
                 yield "<builtin>.super"
             case Ext() | Bound():
-                name = external_name(self.program, thing)
+                name = external_name(self.resolver, thing)
                 if name:
                     yield name
 
@@ -197,7 +215,7 @@ class _Calls:
         for special in ("__new__", "__init__", "__post_init__"):
             for level in order:
                 if special in level.methods:
-                    yield function_name(self.program, level.methods[special])
+                    yield function_name(level.methods[special])
                     found = found or special == "__init__"
                     break
         if not found and outside:
@@ -241,15 +259,15 @@ class _Calls:
         first, then = ("__aiter__", "__anext__") if is_async else ("__iter__", "__next__")
         things = self._things(expr, klass)
         for target in self._special(things, first):
-            yield function_name(self.program, target.fn)
+            yield function_name(target.fn)
             given = self.resolver.ask_returned(target, expr, self.frame)
             for further in self._special((flow.thing for flow in given), then):
-                yield function_name(self.program, further.fn)
+                yield function_name(further.fn)
 
     def _entered(self, expr: f.Expr, is_async: bool, klass: Klass | None) -> Iterator[str]:
         methods = ("__aenter__", "__aexit__") if is_async else ("__enter__", "__exit__")
         for target in self._special(self._things(expr, klass), *methods):
-            yield function_name(self.program, target.fn)
+            yield function_name(target.fn)
 
     def _properties(self, node: f.Ref | f.Field, klass: Klass | None) -> Iterator[str]:
         """Getters that reading an attribute calls."""
@@ -265,7 +283,7 @@ class _Calls:
     def _getters(self, base: f.Expr, name: str, klass: Klass | None) -> Iterator[str]:
         for target in self._special(self._things(base, klass), name):
             if target.fn.head.is_property:
-                yield function_name(self.program, target.fn)
+                yield function_name(target.fn)
 
     # ------------------------------------------------------------ decorators
 
@@ -289,14 +307,14 @@ class _Calls:
                             yield from self._called(target)
 
 
-def external_name(program: Program, thing: Thing) -> str:
+def external_name(resolver: Resolver, thing: Thing) -> str:
     """The canonical name of a callable outside the program; empty where nothing is known of it."""
     if isinstance(thing, Ext):
         return thing.name
     if not isinstance(thing, Bound):
         return ""
     holder = thing.obj
-    kind = program.resolver.external_type(holder)
+    kind = resolver.external_type(holder)
     if not kind:
         maker = holder.maker.partition("#")[0]
         if holder.kind == "gen":
