@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Literal, cast
 
 import tree_sitter_go
 from msgspec import Raw
@@ -61,12 +61,12 @@ from resilint.facts import (
     encode_block,
 )
 from resilint.read.comments import suppressions
+from resilint.read.treesitter import ERROR_KIND, MAX_ERRORS, broken_places, comment_finder, field_id, kind_ids
 
 MAX_DEPTH = 120
 """Nesting below this is kept; deeper parts become an `Opaque` and a `ReadError`. An expression or block level costs up to four
 levels of the body's decoder, which has about a thousand."""
 
-_MAX_ERRORS = 5
 _MAX_ITEMS = 64
 _MAX_CHAIN = 32
 """Operators in a row that stay nested as written; longer chains are built in a shallow form."""
@@ -80,12 +80,7 @@ _NO_BODY = encode_block(())
 
 
 def _ids(kind: str) -> tuple[int, ...]:
-    """Every id of a named kind: an alias has an id of its own."""
-    return tuple(
-        id
-        for id in range(_LANGUAGE.node_kind_count)
-        if _LANGUAGE.node_kind_is_named(id) and _LANGUAGE.node_kind_is_visible(id) and _LANGUAGE.node_kind_for_id(id) == kind
-    )
+    return kind_ids(_LANGUAGE, kind)
 
 
 def _id(kind: str) -> int:
@@ -94,18 +89,13 @@ def _id(kind: str) -> int:
 
 
 def _field(name: str) -> int:
-    id = _LANGUAGE.field_id_for_name(name)
-    assert id is not None
-    return id
+    return field_id(_LANGUAGE, name)
 
 
-_ERROR = 65535
 _COMMENT = _id("comment")
 _STATEMENTS = _id("statement_list")
 _BLOCK = _id("block")
 _SELECTOR = _id("selector_expression")
-_CALL = _id("call_expression")
-_COMPOSITE = _id("composite_literal")
 _LITERAL_VALUE = _id("literal_value")
 _KEYED = _id("keyed_element")
 _PAREN = _id("parenthesized_expression")
@@ -140,17 +130,14 @@ _FOR = _id("for_statement")
 _FOR_CLAUSE = _id("for_clause")
 _RANGE = _id("range_clause")
 _IF = _id("if_statement")
-_LABELED = _ids("labeled_statement")
 _EXPRESSION_CASE = _id("expression_case")
 _TYPE_CASE = _id("type_case")
 _DEFAULT_CASE = _id("default_case")
 _COMM_CASE = _id("communication_case")
-_RECEIVE = _id("receive_statement")
 _RAW_STRING = _id("raw_string_literal")
 _STRING = _id("interpreted_string_literal")
 _TRUE = _id("true")
 _EXPRESSIONS = _id("expression_list")
-_TYPE_PARAMETERS = _id("type_parameter_list")
 _QUOTED = (
     *_ids("interpreted_string_literal_content"),
     *_ids("raw_string_literal_content"),
@@ -163,7 +150,6 @@ _NAMES = frozenset(_ids("identifier") + _ids("blank_identifier"))
 
 _F_ALIAS = _field("alias")
 _F_ALTERNATIVE = _field("alternative")
-_F_BODY = _field("body")
 _F_CAPACITY = _field("capacity")
 _F_COMMUNICATION = _field("communication")
 _F_CONDITION = _field("condition")
@@ -184,6 +170,7 @@ _F_RIGHT = _field("right")
 _F_START = _field("start")
 _F_TAG = _field("tag")
 _F_TYPE = _field("type")
+_F_TYPE_ARGUMENTS = _field("type_arguments")
 _F_UPDATE = _field("update")
 _F_VALUE = _field("value")
 
@@ -299,7 +286,7 @@ def read(data: bytes) -> FileFacts:
     r = _Reader(data, _text_of(data, root))
     if root.has_error:
         r.sound = False
-        _find_errors(r, root)
+        r.errors.extend(broken_places(root, data))
     kids = root.named_children
     _name_classes(r, kids)
     for kid in kids:
@@ -319,10 +306,6 @@ def read(data: bytes) -> FileFacts:
     if block:
         r.bodies[0] = encode_block(block)
 
-    def comment_at(offset: int) -> int | None:
-        node = root.descendant_for_byte_range(offset, offset)
-        return node.start_byte if node is not None and node.kind_id == _COMMENT else None
-
     return FileFacts(
         "go",
         r.package,
@@ -332,8 +315,8 @@ def read(data: bytes) -> FileFacts:
         None,
         tuple(r.bodies),
         (),
-        suppressions(data, comment_at),
-        tuple(sorted(r.errors, key=_error_key)[:_MAX_ERRORS]),
+        suppressions(data, comment_finder(root, (_COMMENT,))),
+        tuple(sorted(r.errors, key=_error_key)[:MAX_ERRORS]),
         _GENERATED.search(data, 0, min(2048, r.package_at)) is not None,
     )
 
@@ -357,21 +340,9 @@ def _error_key(error: ReadError) -> tuple[int, str]:
     return error.at, error.message
 
 
-def _find_errors(r: _Reader, root: Node) -> None:
-    pending = [root]
-    while pending and len(r.errors) < _MAX_ERRORS:
-        node = pending.pop()
-        if node.is_missing:
-            r.errors.append(ReadError(node.start_byte, f"missing {node.type}"))
-        elif node.kind_id == _ERROR:
-            r.errors.append(ReadError(node.start_byte, "syntax error"))
-        else:
-            pending.extend(child for child in reversed(node.children) if child.has_error)
-
-
 def _too_deep(r: _Reader, n: Node) -> Opaque:
     at = n.start_byte
-    if len(r.errors) < 2 * _MAX_ERRORS:
+    if len(r.errors) < 2 * MAX_ERRORS:
         r.errors.append(ReadError(at, "nested too deeply to read"))
     return Opaque(at, n.end_byte, ())
 
@@ -396,7 +367,7 @@ def _top(r: _Reader, n: Node, d: int) -> None:
     handler = _TOP.get(kind)
     if handler is not None:
         handler(r, n)
-    elif kind == _ERROR:
+    elif kind == ERROR_KIND:
         if d < MAX_DEPTH:
             for kid in n.named_children:
                 _top(r, kid, d + 1)
@@ -501,7 +472,7 @@ def _function(
     index: int,
     name: str,
     qual: str,
-    kind: Any,
+    kind: Literal["free", "method", "lambda"],
     name_at: int,
     parent: int,
     params: tuple[Param, ...],
@@ -568,17 +539,16 @@ _KNOWN_PARAMS: dict[str, tuple[Param, ...]] = {"()": ()}
 def _params(r: _Reader, n: Node) -> tuple[Param, ...]:
     at = n.start_byte
     end = n.end_byte
-    if end - at > 120:
+    if end - at > 120 or not r.sound:
         return _new_params(r, n)
     text = r.text[at:end]
     known = _KNOWN_PARAMS.get(text)
     if known is not None:
         return known
     made = _new_params(r, n)
-    if r.sound:
-        if len(_KNOWN_PARAMS) >= _MAX_KNOWN_TYPES:
-            _KNOWN_PARAMS.clear()
-        _KNOWN_PARAMS[text] = made
+    if len(_KNOWN_PARAMS) >= _MAX_KNOWN_TYPES:
+        _KNOWN_PARAMS.clear()
+    _KNOWN_PARAMS[text] = made
     return made
 
 
@@ -594,7 +564,7 @@ def _new_params(r: _Reader, n: Node) -> tuple[Param, ...]:
                 if type_node is None:
                     continue
             type_ = _type(r, type_node, 0)
-            form: Any = "*" if kind == _VARIADIC else "pos"
+            form: Literal["*", "pos"] = "*" if kind == _VARIADIC else "pos"
             names = [r.text[kid.start_byte : kid.end_byte] for kid in kids if kid.kind_id in _NAMES]
             for name in names or ("",):
                 found.append(Param(name, form, type_))
@@ -617,24 +587,26 @@ def _package_values(r: _Reader, n: Node) -> None:
 # ---------------------------------------------------------------- types
 
 _KNOWN_TYPES: dict[str, Type] = {}
-"""Types by their text: a type has no position, and the same few are written again and again. A pure function of the text."""
+"""Types by their text: a type has no position, and the same few are written again and again.
+
+What is remembered must not change any result: a broken file may read the same text otherwise, and deep in another type the
+bound of depth may cut it, so neither takes part.
+"""
 
 
 def _type(r: _Reader, n: Node, d: int) -> Type:
     at = n.start_byte
     end = n.end_byte
-    if end - at > 80:
+    if end - at > 80 or d > MAX_DEPTH - 80 or not r.sound:
         return _new_type(r, n, d)
     text = r.text[at:end]
     known = _KNOWN_TYPES.get(text)
     if known is not None:
         return known
     made = _new_type(r, n, d)
-    # A broken file may read the same text otherwise; what is remembered must not depend on it.
-    if r.sound and d == 0:
-        if len(_KNOWN_TYPES) >= _MAX_KNOWN_TYPES:
-            _KNOWN_TYPES.clear()
-        _KNOWN_TYPES[text] = made
+    if len(_KNOWN_TYPES) >= _MAX_KNOWN_TYPES:
+        _KNOWN_TYPES.clear()
+    _KNOWN_TYPES[text] = made
     return made
 
 
@@ -984,7 +956,7 @@ def _opaque(r: _Reader, n: Node, d: int) -> Expr:
     kids = []
     for kid in n.named_children:
         kind = kid.kind_id
-        if kind == _ERROR or _EXPR[kind] is not _opaque:
+        if kind == ERROR_KIND or _EXPR[kind] is not _opaque:
             value = _EXPR[kind](r, kid, d + 1)
             if value.__class__ is not Lit:
                 kids.append(value)
@@ -1240,9 +1212,6 @@ def _conversion(r: _Reader, n: Node, d: int) -> Expr:
     return Call(at, end, fn, (Arg(_value(r, operand, d + 1)),))
 
 
-_F_TYPE_ARGUMENTS = _field("type_arguments")
-
-
 def _instantiation(r: _Reader, n: Node, d: int) -> Expr:
     """`f[int, string]` without a call: the function itself."""
     type_node = n.child_by_field_id(_F_TYPE)
@@ -1462,7 +1431,7 @@ def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) 
                         key = _literal(r, key_node, d + 1, key_type, start, stop)
                     else:
                         key = _value(r, key_node, d + 1)
-        inner = element.named_children if kind != _ERROR else [element]
+        inner = element.named_children if kind != ERROR_KIND else [element]
         node = inner[0] if len(inner) == 1 else _first(element)
         if node is None:
             value: Expr = _leaf(r, element, d)
@@ -1480,11 +1449,11 @@ def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) 
             pairs.append(Pair(value, key))
     if made is not None and is_struct:
         return New(at, end, made, tuple(pairs))
-    form: Any = "map" if shape == "map" or (made is None and pairs and pairs[0].key is not None) else "list"
+    form: Literal["list", "map"] = "map" if shape == "map" or (made is None and pairs and pairs[0].key is not None) else "list"
     return Coll(at, end, form, tuple(pairs[:_MAX_ITEMS]), size, made)
 
 
-_EXPR: list[_ExprHandler] = [_opaque] * (_ERROR + 1)
+_EXPR: list[_ExprHandler] = [_opaque] * (ERROR_KIND + 1)
 """Handlers by kind id; as long as the largest id, so that no look-up needs a test."""
 
 
@@ -1564,7 +1533,7 @@ def _stray(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
         out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
         return
-    if n.kind_id != _ERROR and _EXPR[n.kind_id] is not _opaque:
+    if n.kind_id != ERROR_KIND and _EXPR[n.kind_id] is not _opaque:
         value = _EXPR[n.kind_id](r, n, d)
         if value.__class__ is not Lit and value.__class__ is not Ref:
             out.append(Do(n.start_byte, n.end_byte, value))
@@ -1720,7 +1689,7 @@ def _send(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     return None
 
 
-def _jump(kind: Any) -> _StmtHandler:
+def _jump(kind: Literal["break", "continue", "goto", "fallthrough"]) -> _StmtHandler:
     def handler(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
         label = _first(n)
         out.append(Jump(n.start_byte, n.end_byte, kind, None if label is None else r.text[label.start_byte : label.end_byte]))
@@ -1778,7 +1747,7 @@ def _if(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 def _for(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     label = r.label
     r.label = None
-    form: Any = "ever"
+    form: Literal["ever", "while", "count", "each"] = "ever"
     test: Expr | None = None
     target: Expr | None = None
     items: Expr | None = None
@@ -1809,7 +1778,7 @@ def _for(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
                 steps: list[Stmt] = []
                 _STMT[update.kind_id](r, update, d, steps)
                 step = steps[0] if steps else None
-        elif kind != _COMMENT and kind != _ERROR:
+        elif kind != _COMMENT and kind != ERROR_KIND:
             test = _EXPR[kind](r, kid, d + 1)
             form = "ever" if test.__class__ is Lit and test.value is True else "while"
     out.append(Loop(n.start_byte, n.end_byte, form, test, target, items, step, block, (), False, label))
@@ -1824,7 +1793,7 @@ def _case_body(r: _Reader, n: Node, d: int) -> Block:
                 out.append(Do(kid.start_byte, kid.end_byte, _too_deep(r, kid)))
             else:
                 _into_list(r, kid, d, out)
-        elif kind == _ERROR:
+        elif kind == ERROR_KIND:
             _stray(r, kid, d, out)
     return tuple(out)
 
@@ -1913,7 +1882,7 @@ def _receive(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     out.append(Assign(at, end, (_targets(r, left, d),), "", value, declares))
 
 
-_STMT: list[_StmtHandler] = [_stray] * (_ERROR + 1)
+_STMT: list[_StmtHandler] = [_stray] * (ERROR_KIND + 1)
 """Handlers by kind id, as `_EXPR`."""
 
 _STATEMENT_KINDS: set[int] = set()
