@@ -29,7 +29,7 @@ class Intake:
     failed: dict[str, str] = field(default_factory=dict)
 
 
-class Reading(NamedTuple):
+class Outcome(NamedTuple):
     """What a worker sends back about one file. `facts` is empty where `problem` says why; `crash`: the reader is to blame."""
 
     path: str
@@ -57,17 +57,17 @@ def take_in(
             code.append(source)
     missing = code if cache is None else _recall(root, code, cache, gathered, intake)
     done = len(code) - len(missing)
-    for readings in _read_all(root, missing, jobs):
+    for outcomes in _read_all(root, missing, jobs):
         fresh: dict[bytes, bytes] = {}
-        for reading in readings:
+        for outcome in outcomes:
             done += 1
-            if reading.crash:
-                intake.failed[reading.path] = reading.problem
-            elif reading.problem:
-                intake.unreadable[reading.path] = reading.problem
+            if outcome.crash:
+                intake.failed[outcome.path] = outcome.problem
+            elif outcome.problem:
+                intake.unreadable[outcome.path] = outcome.problem
             else:
-                gathered[reading.path] = decode(reading.facts)
-                fresh[reading.key] = reading.facts
+                gathered[outcome.path] = decode(outcome.facts)
+                fresh[outcome.key] = outcome.facts
         if cache is not None:
             cache.put(fresh)
         if progress is not None:
@@ -105,7 +105,7 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
     return missing
 
 
-def read_file(root: str, path: str, kind: str) -> Reading:
+def read_file(root: str, path: str, kind: str) -> Outcome:
     """The facts of one file. Never raises: what goes wrong is part of the answer."""
     from resilint.read import read
 
@@ -113,20 +113,20 @@ def read_file(root: str, path: str, kind: str) -> Reading:
         with open(os.path.join(root, path), "rb") as stream:
             data = stream.read()
     except OSError as problem:
-        return Reading(path, b"", b"", problem.strerror or type(problem).__name__)
+        return Outcome(path, b"", b"", problem.strerror or type(problem).__name__)
     try:
         facts = encode(FileFacts(kind, generated=True)) if is_generated(data, kind) else read(data, kind)
     except Exception as problem:
-        return Reading(path, b"", b"", f"the {kind} reader failed: {type(problem).__name__}: {problem}", crash=True)
-    return Reading(path, key_of(data, kind), facts)
+        return Outcome(path, b"", b"", f"the {kind} reader failed: {type(problem).__name__}: {problem}", crash=True)
+    return Outcome(path, key_of(data, kind), facts)
 
 
-def read_chunk(root: str, files: list[tuple[str, str]]) -> list[Reading]:
+def read_chunk(root: str, files: list[tuple[str, str]]) -> list[Outcome]:
     """What a worker does: paths come in, encoded facts go out."""
     return [read_file(root, path, kind) for path, kind in files]
 
 
-def _read_all(root: Path, sources: list[Source], jobs: int) -> Iterator[list[Reading]]:
+def _read_all(root: Path, sources: list[Source], jobs: int) -> Iterator[list[Outcome]]:
     if jobs > 1 and len(sources) > 1 and sum(source.size for source in sources) > _WORTH_PROCESSES:
         yield from _in_workers(root, sources, jobs)
         return
@@ -148,7 +148,7 @@ def _chunks(sources: list[Source]) -> list[list[tuple[str, str]]]:
     return chunks
 
 
-def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[Reading]]:
+def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[Outcome]]:
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
@@ -165,15 +165,15 @@ def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[R
                 left.append(running[future])
     # A worker died. Whatever killed it kills only its own process now: chunk by chunk, then file by file.
     for chunk in left:
-        readings = _alone(root, chunk)
-        if readings is not None:
-            yield readings
+        outcomes = _alone(root, chunk)
+        if outcomes is not None:
+            yield outcomes
             continue
         for path, kind in chunk:
-            yield _alone(root, [(path, kind)]) or [Reading(path, b"", b"", f"the {kind} reader killed its process", crash=True)]
+            yield _alone(root, [(path, kind)]) or [Outcome(path, b"", b"", f"the {kind} reader killed its process", crash=True)]
 
 
-def _alone(root: Path, files: list[tuple[str, str]]) -> list[Reading] | None:
+def _alone(root: Path, files: list[tuple[str, str]]) -> list[Outcome] | None:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context

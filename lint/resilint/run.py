@@ -116,7 +116,8 @@ def run(
             raise
         except Exception as problem:
             failures.append(_failure("", problem))
-        found = [finding for finding in found if any(rule.code == finding.code for rule in rules)]
+        running = {rule.code for rule in rules}
+        found = [finding for finding in found if finding.code in running]
         found = apply(found, reading.files, texts.lines, known, _complete(rules, failures))
         found = _filtered(found, scope, settings, known, settings.confidence if confidence is None else confidence)
         prints = fingerprints(found, texts.lines)
