@@ -366,6 +366,7 @@ spec:
     run --timeout {{ .Values.timeout }}
   config: |
     {{- toYaml .Values.config | nindent 4 }}
+  inline: |- {{ include "chart.script" . | nindent 4 }}
   after: 5
 {{- end }}
 """
@@ -386,6 +387,7 @@ def test_yaml_helm_template() -> None:
         "spec/image": '{{ .Values.image.repository }}:{{ .Values.image.tag | default "latest" }}',
         "spec/resources": "{{ toYaml .Values.resources | indent 4 }}",
         "spec/config": "{{- toYaml .Values.config | nindent 4 }}",
+        "spec/inline": '{{ include "chart.script" . | nindent 4 }}',
         "spec/after": "5",
     }
     for path in ("metadata/name", "metadata/labels", "spec/replicas", "spec/timeout", "spec/resources"):

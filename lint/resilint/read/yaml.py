@@ -514,6 +514,7 @@ _CONTROL = re.compile(
     rb"\{[%#]|\{\{-?\s*(?:/\*|\$[\w.]*\s*:?=|(?:if|else|end|range|with|define|block|break|continue|fail|set|unset)\b(?!:))"
 )
 _BLOCK_SCALAR = re.compile(rb"(?:[:?]|(?<![^\s])-)[ ]++(?:[&!]\S++[ ]++)*+[|>][-+0-9]{0,2}[ \t]*+(?:#[^\r\n]*+)?(?=\r?\n)")
+_HEADER = re.compile(rb"[:-][ ]++[|>][-+0-9]{0,2}\Z")
 _LEAD = re.compile(rb"[ ]*+(?:-[ ]++)*+")
 
 
@@ -551,7 +552,10 @@ def _holes(data: bytes) -> list[tuple[int, int]]:
 
 
 def _alone(data: bytes, holes: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
-    """The runs of holes that have their line (or lines) to themselves, and whether one of them writes anything."""
+    """The runs of holes that have their line (or lines) to themselves, and whether one of them writes anything.
+
+    A hole behind the header of a block scalar counts: what it writes begins on the next line.
+    """
     found = []
     index = 0
     before = 0
@@ -559,7 +563,8 @@ def _alone(data: bytes, holes: list[tuple[int, int]]) -> list[tuple[int, int, bo
         start, end = holes[index]
         writes = _CONTROL.match(data, start) is None
         line_start = data.rfind(b"\n", before, start) + 1
-        first = (line_start > 0 or before == 0) and not data[max(line_start, before) : start].strip(b" \t\xef\xbb\xbf")
+        lead = data[max(line_start, before) : start].rstrip(b" \t")
+        first = (line_start > 0 or before == 0) and (not lead.strip(b" \t\xef\xbb\xbf") or _HEADER.search(lead) is not None)
         index += 1
         while index < len(holes) and not data[end : holes[index][0]].strip(b" \t"):
             writes = writes or _CONTROL.match(data, holes[index][0]) is None
