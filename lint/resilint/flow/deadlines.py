@@ -146,7 +146,7 @@ class Deadlines:
     # ------------------------------------------------------------ scopes
 
     def around(self, site: CallSite) -> float | None:
-        """The bound of the scopes around a call in its own function: seconds, `None` for a scope of unknown length, `inf` for none."""
+        """The bound of the scopes around a call in its own function: seconds, `None` if its length is unknown, `inf` for none."""
         best: float | None = inf
         body = site.fn.body
         table = self.resolver.table(site.fn.module)

@@ -119,7 +119,11 @@ class Offers:
             if not any(s.span == last.span for s in steps):
                 steps.append(last)
         sure = max(way.confidence, Confidence.MEDIUM)
-        self.faults.append(Fault(program.span_of(fn, node), message, Value(inf, Confidence.HIGH if sure >= Confidence.MEDIUM else sure, tuple(steps))))
+        self.faults.append(
+            Fault(
+                program.span_of(fn, node), message, Value(inf, Confidence.HIGH if sure >= Confidence.MEDIUM else sure, tuple(steps))
+            )
+        )
 
     def _origin(self, offer: Offer) -> Iterator[Step]:
         """Where the offer was made: who sets it, and where it is declared."""
@@ -140,7 +144,10 @@ class Offers:
                 yield Step(span, f"{offer.said} is declared here and read by nothing that waits")
         elif offer.fn is not None and not shown:
             head = offer.fn.head
-            yield Step(program.span(offer.fn.module.path, head.name_at, head.name_at + len(head.name.encode())), f"{offer.said} is offered here")
+            yield Step(
+                program.span(offer.fn.module.path, head.name_at, head.name_at + len(head.name.encode())),
+                f"{offer.said} is offered here",
+            )
 
     def _values(self, offer: Offer) -> Flows:
         if offer.klass is not None:
@@ -159,7 +166,11 @@ class Offers:
         """Whether all that the offer reaches are other calls on the same client."""
         if holder is None:
             return False
-        beside = {(w.fn.key, w.site.call.at) for w in self.program.all_waits if w is not wait and w.holder is not None and _near(w.holder, holder)}
+        beside = {
+            (w.fn.key, w.site.call.at)
+            for w in self.program.all_waits
+            if w is not wait and w.holder is not None and _near(w.holder, holder)
+        }
         own = (wait.fn.key, wait.site.call.at)
         places = {(s.fn, s.at) for s in sinks}
         return all(s.kind == "call" for s in sinks) and own not in places and places <= beside
@@ -238,7 +249,9 @@ class Offers:
                         levels = table.mro(thing.type)
                         if not levels or levels[0].settings is None:
                             continue
-                        read = {x for level in levels for x in (*(level.settings or ()), *(b.field for b in level.bounds if b.field))}
+                        read = {
+                            x for level in levels for x in (*(level.settings or ()), *(b.field for b in level.bounds if b.field))
+                        }
                         if last in read:
                             continue
                         span = program.span(fn.module.path, d.at, d.at + len(key.encode()))
@@ -264,15 +277,16 @@ class Offers:
             return frozenset({ELSEWHERE})
         self._busy.add(key)
         try:
-            found = frozenset(self._field_sinks(offer.klass, offer.name) if offer.klass is not None else self._param_sinks(offer.fn, offer.name))  # type: ignore[arg-type]
+            if offer.klass is not None:
+                found = frozenset(self._field_sinks(offer.klass, offer.name))
+            else:
+                assert offer.fn is not None
+                found = frozenset(self._local_sinks(offer.fn, offer.name))
         finally:
             self._busy.discard(key)
         if not self._busy:
             self._sinks[key] = found
         return found
-
-    def _param_sinks(self, fn: Fun, name: str) -> Iterator[Sink]:
-        yield from self._local_sinks(fn, name)
 
     def _local_sinks(self, fn: Fun, name: str) -> Iterator[Sink]:
         """Uses of a local name, in its function and the functions inside it."""
@@ -314,7 +328,9 @@ class Offers:
                     yield from self._use(fn, node, chain)
                 if b"getattr" in data and language == "python":
                     for site in fn.body.calls:
-                        if dotted(site.call.fn) == "getattr" and any(isinstance(a.value, f.Lit) and a.value.value == name for a in site.call.args):
+                        if dotted(site.call.fn) == "getattr" and any(
+                            isinstance(a.value, f.Lit) and a.value.value == name for a in site.call.args
+                        ):
                             yield ELSEWHERE
 
     def _may_be(self, fn: Fun, base: str, node: f.Node, family: set[Klass]) -> bool:
@@ -443,7 +459,9 @@ class Offers:
     def _passes(self, call: f.Call, fn: Fun) -> bool:
         """Calls whose result still is the value: conversions, minimum and maximum."""
         name = dotted(call.fn)
-        return name in ("min", "max", "int", "float", "abs", "round", "str", "timedelta", "datetime.timedelta") or name.rpartition(".")[2] in ("timedelta", "Duration", "String", "Itoa", "Sprintf")
+        return name in ("min", "max", "int", "float", "abs", "round", "str", "timedelta", "datetime.timedelta") or name.rpartition(
+            "."
+        )[2] in ("timedelta", "Duration", "String", "Itoa", "Sprintf")
 
     def _argument(self, fn: Fun, call: f.Call, arg: Any) -> Iterator[Sink]:
         if self._passes(call, fn):
@@ -459,7 +477,14 @@ class Offers:
             if entry is not None and entry.does == "log":
                 continue
             how = self.resolver.table(fn.module).error_call(name) if name else None
-            if how is not None or name in ("<builtin>.print", "<builtin>.isinstance", "<builtin>.len", "<builtin>.repr", "<builtin>.panic", "<builtin>.type"):
+            if how is not None or name in (
+                "<builtin>.print",
+                "<builtin>.isinstance",
+                "<builtin>.len",
+                "<builtin>.repr",
+                "<builtin>.panic",
+                "<builtin>.type",
+            ):
                 continue
             if name.startswith("<builtin>.") and name[10:].endswith(("Error", "Exception")):
                 continue
@@ -471,7 +496,9 @@ class Offers:
             if init is None:
                 name = arg.name
                 if name is None and position is not None:
-                    fields = [x.name for k in reversed(self.resolver.mro(target.klass)[0]) for x in k.decl.fields if x.type is not None]
+                    fields = [
+                        x.name for k in reversed(self.resolver.mro(target.klass)[0]) for x in k.decl.fields if x.type is not None
+                    ]
                     name = fields[position] if position < len(fields) else None
                 if name is None or target.klass.module.language == "go":
                     yield ELSEWHERE
@@ -485,9 +512,9 @@ class Offers:
             yield ELSEWHERE
             return
         for param in fn.head.params:
-            bind, spread = self.resolver.argument(param, binds, fn)
+            bind, _ = self.resolver.argument(param, binds, fn)
             if bind is not None and bind.expr is arg.value:
-                if param.name in ("_", "") or param.name.startswith("_") and param.name not in fn.body.definitions:
+                if param.name in ("_", "") or (param.name.startswith("_") and param.name not in fn.body.definitions):
                     return
                 yield from self.sinks(Offer(param.name, fn))
                 return

@@ -12,18 +12,14 @@ from urllib.parse import parse_qsl
 from msgspec import structs
 
 from resilint import facts as f
-from resilint.flow.resolve import unit_of_name
 from resilint.flow.values import (
     Absent,
     Bind,
-    Bound as BoundVal,
-    ClassVal,
     Env,
     Ext,
     Flow,
     Flows,
     FnVal,
-    Frame,
     Null,
     Num,
     Obj,
@@ -31,6 +27,9 @@ from resilint.flow.values import (
     Text,
     Thing,
     Unknown,
+)
+from resilint.flow.values import (
+    Bound as BoundVal,
 )
 from resilint.knowledge.index import Table, holds
 from resilint.knowledge.schema import Bound, TypeEntry
@@ -41,8 +40,30 @@ if TYPE_CHECKING:
 
 State = Literal["finite", "disabled", "absent", "unknown"]
 
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "dur": 1.0, "count": 1.0, "bytes": 1.0, "bool": 1.0}
-_TEXT_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS = {
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "ns": 1e-9,
+    "min": 60.0,
+    "h": 3600.0,
+    "dur": 1.0,
+    "count": 1.0,
+    "bytes": 1.0,
+    "bool": 1.0,
+}
+_TEXT_UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "sec": 1.0,
+    "min": 60.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ns|us|µs|ms|sec|s|min|m|h|d)")
 
 
@@ -84,7 +105,9 @@ class Source:
     @property
     def written(self) -> bool:
         """Whether somebody wrote it: a default, or the silence of an object from elsewhere, is not written."""
-        return any(s.flow is not None or s.given for s in self.slots) and not all(s.state == "absent" and _is_absent(s) for s in self.slots)
+        return any(s.flow is not None or s.given for s in self.slots) and not all(
+            s.state == "absent" and _is_absent(s) for s in self.slots
+        )
 
 
 def _is_absent(slot: Slot) -> bool:
@@ -111,10 +134,10 @@ def decide(sources: Iterable[Source]) -> list[Source]:
             if known is None or (known.unclear and not source.unclear):
                 fallback[slot] = source
     out = []
-    for slot in dict.fromkeys((*chosen, *fallback)):
-        source = chosen.get(slot) or fallback[slot]
-        if slot in chosen and slot in fallback and any(s.state == "absent" for s in source.slots):
-            source = _filled(source, fallback[slot])
+    for name in dict.fromkeys((*chosen, *fallback)):
+        source = chosen.get(name) or fallback[name]
+        if name in chosen and name in fallback and any(s.state == "absent" for s in source.slots):
+            source = _filled(source, fallback[name])
         out.append(source)
     return out
 
@@ -141,7 +164,9 @@ class Slots:
 
     # ------------------------------------------------------------ calls
 
-    def at_call(self, rows: Iterable[Bound], binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None = None) -> list[Source]:
+    def at_call(
+        self, rows: Iterable[Bound], binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None = None
+    ) -> list[Source]:
         """What a call's own arguments put into slots."""
         sources = []
         for row in rows:
@@ -231,7 +256,12 @@ class Slots:
                 continue
             for flow in self.resolver.ask(bind.expr, bind.frame):
                 for option in self._option_objects(flow, bind):
-                    if isinstance(option, Obj) and option.kind == "call" and option.frame is not None and isinstance(option.node, f.Call):
+                    if (
+                        isinstance(option, Obj)
+                        and option.kind == "call"
+                        and option.frame is not None
+                        and isinstance(option.node, f.Call)
+                    ):
                         if option.maker == row.option:
                             args = option.binds if option.binds is not None else self.resolver.binds(option.node, option.frame)
                             position = row.pos or 0
@@ -274,7 +304,11 @@ class Slots:
                     if text is not None:
                         value = self._text_value(row, text)
                         out.append(replace(value, flow=flow, holder=holder, written=(bind.frame.fn, bind.expr)))
-                elif isinstance(thing, Obj) and isinstance(thing.node, f.Coll | f.Call) and (thing.type == "map" or thing.maker == "<builtin>.dict"):
+                elif (
+                    isinstance(thing, Obj)
+                    and isinstance(thing.node, f.Coll | f.Call)
+                    and (thing.type == "map" or thing.maker == "<builtin>.dict")
+                ):
                     got = self.resolver.keyed(thing, row.key)
                     if got is None:
                         out.append(Slot("unknown", row, None, flow, holder, where))
@@ -381,7 +415,9 @@ class Slots:
             if row.item is not None and row.item < len(thing.node.items) and not any(p.spread for p in thing.node.items):
                 part = thing.node.items[row.item].value
                 for inner in self.resolver.ask(part, thing.frame):
-                    yield from self._classify(row, inner._replace(hops=flow.hops + inner.hops, omitted=flow.omitted + inner.omitted), base.holder, where)
+                    yield from self._classify(
+                        row, inner._replace(hops=flow.hops + inner.hops, omitted=flow.omitted + inner.omitted), base.holder, where
+                    )
                 return
             yield replace(base, state="finite")
             return
@@ -512,11 +548,12 @@ class Slots:
             return obj.binds if obj.binds is not None else resolver.binds(obj.node, obj.frame)
         return None
 
-    def _row_of_object(self, row: Bound, obj: Obj, binds: tuple[Bind, ...] | None, where: tuple[Fun, f.Node] | None) -> Iterator[Source]:
+    def _row_of_object(
+        self, row: Bound, obj: Obj, binds: tuple[Bind, ...] | None, where: tuple[Fun, f.Node] | None
+    ) -> Iterator[Source]:
         here: Source | None = None
         written = False
-        at = where or (None, None)
-        if binds is not None and where is not None:
+        if binds is not None and where is not None and row.setter is None:
             here = self._row_at_call(row, binds, where, obj)
             written = here is not None and any(s.flow is not None or s.state in ("unknown", "disabled") for s in here.slots)
         if row.field is not None:
@@ -525,7 +562,7 @@ class Slots:
                 fn = where[0] if where is not None else None
                 if fn is not None:
                     sure = not all(isinstance(x.thing, Absent) for x in flows)
-                    slots = []
+                    slots: list[Slot] = []
                     for flow in flows:
                         place = self._place(flow, fn, where)
                         slots.extend(self._classify(row, flow, obj, place))
@@ -539,27 +576,30 @@ class Slots:
             for k in self.resolver.mro(obj.type)[0]:
                 flows = self.resolver._class_field(k, row.class_attr)
                 if flows:
-                    place = (k.module.functions[0], k.fields[row.class_attr].init)
-                    yield Source(row, tuple(self._classified(row, flows, obj, place)))  # type: ignore[arg-type]
+                    declared = k.fields[row.class_attr]
+                    written_at = (k.module.functions[0], declared.init or f.Ref(declared.at, declared.end, ""))
+                    yield Source(row, tuple(self._classified(row, flows, obj, written_at)))
                     return
         if row.setter is not None:
             found = list(self._setter(row, obj))
             if found:
                 yield Source(row, tuple(found))
                 return
+        if here is not None and written:
+            yield here
+            return
         if row.statement is not None:
             found = list(self._statement(row, obj))
             if found:
                 yield Source(row, tuple(found))
             return
-        if here is not None and written:
-            yield here
-            return
         if obj.kind in ("outside", "any") and not isinstance(obj.type, Klass):
             yield Source(row, (Slot("unknown", row, None, None, obj, where),))
             return
-        default = self._default(row, obj, at) if at[0] is not None else self._default(row, obj, None)  # type: ignore[arg-type]
-        if default is not None and (row.field or row.arg or row.pos is not None or row.key or row.setter or row.class_attr or row.option):
+        default = self._default(row, obj, where)
+        if default is not None and (
+            row.field or row.arg or row.pos is not None or row.key or row.setter or row.class_attr or row.option
+        ):
             yield default
 
     @staticmethod
@@ -636,7 +676,9 @@ class Slots:
                             continue
                         for flow in self.resolver.ask(arg.value, self.resolver.frame(fn)):
                             if isinstance(flow.thing, Text):
-                                text = re.search(rf"(?i)\bset\b.*\b{re.escape(row.statement)}\b\s*(?:=|to)?\s*'?([^';\s]*)", flow.thing.known)
+                                text = re.search(
+                                    rf"(?i)\bset\b.*\b{re.escape(row.statement)}\b\s*(?:=|to)?\s*'?([^';\s]*)", flow.thing.known
+                                )
                                 if text is not None:
                                     yield replace(self._text_value(row, text[1]), flow=flow, holder=obj, written=(fn, site.call))
 
@@ -715,7 +757,9 @@ class Slots:
                 if arg.name in args and not (isinstance(arg.value, f.Lit) and arg.value.value is None):
                     if isinstance(arg.value, f.Ref) and arg.value.name in fn.params and fn.params[arg.value.name].default is None:
                         continue
-                    default = fn.params[arg.value.name].default if isinstance(arg.value, f.Ref) and arg.value.name in fn.params else None
+                    default = (
+                        fn.params[arg.value.name].default if isinstance(arg.value, f.Ref) and arg.value.name in fn.params else None
+                    )
                     if isinstance(default, f.Lit) and default.value is None and arg.value.name not in fn.body.definitions:  # type: ignore[union-attr]
                         continue
                     return True
@@ -729,7 +773,12 @@ class Slots:
 def _stored_key(node: object, base: str) -> str | None:
     if isinstance(node, f.Assign):
         for target in node.targets:
-            if isinstance(target, f.Index) and dotted(target.base) == base and isinstance(target.key, f.Lit) and isinstance(target.key.value, str):
+            if (
+                isinstance(target, f.Index)
+                and dotted(target.base) == base
+                and isinstance(target.key, f.Lit)
+                and isinstance(target.key.value, str)
+            ):
                 return target.key.value
     return None
 
@@ -808,5 +857,3 @@ def key_in_text(text: str, key: str) -> str | None:
                     return inner
     found = re.search(rf"(?:^|[\s;,&?'\"]|-c\s*|--){re.escape(key)}\s*=\s*('[^']*'|[^\s;&,'\"]*)", text)
     return found[1].strip("'") if found is not None else None
-
-

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.slots import Slot, Source, say_seconds
-from resilint.flow.values import Absent, Bind, Flow, Null, Obj, Unknown
+from resilint.flow.values import Absent, Null, Obj, Unknown
 from resilint.flow.waits import Endless, Wait
 from resilint.knowledge.schema import Bound, Need, TypeEntry
 from resilint.link.code import CallSite, Fun, Klass
@@ -96,11 +96,17 @@ class Timeouts:
             where = "this call leaves the timeout out"
             subject = wait.api
         what = "a statement" if kind == "query" else "a call"
-        message = f"{short(subject)} can wait for ever: {where}" if subject == wait.api else f"{what} through {short(subject)} can wait for ever: {where}"
+        message = (
+            f"{short(subject)} can wait for ever: {where}"
+            if subject == wait.api
+            else f"{what} through {short(subject)} can wait for ever: {where}"
+        )
         value = Value(inf, way.confidence, way.steps)
         self.missing[kind].append(Fault(program.span_of(fn, node), message, value, key=key))
 
-    def _add_disabled(self, where: tuple[Fun, f.Node], api: str, kind: str, confidence: Confidence, steps: tuple[Step, ...]) -> None:
+    def _add_disabled(
+        self, where: tuple[Fun, f.Node], api: str, kind: str, confidence: Confidence, steps: tuple[Step, ...]
+    ) -> None:
         fn, node = where
         key = (fn.module.path, node.at)
         if key in self._disabled_at:
@@ -108,7 +114,12 @@ class Timeouts:
         self._disabled_at.add(key)
         text = self.program.text_of(fn, node, 30)
         self.disabled.append(
-            Fault(self.program.span_of(fn, node), f"`{text}` switches the timeout of {short(api)} off: it can wait for ever", Value(inf, confidence, steps), key=key)
+            Fault(
+                self.program.span_of(fn, node),
+                f"`{text}` switches the timeout of {short(api)} off: it can wait for ever",
+                Value(inf, confidence, steps),
+                key=key,
+            )
         )
 
     # ------------------------------------------------------------ contexts
@@ -127,7 +138,10 @@ class Timeouts:
         span = self.program.span_of(wait.fn, wait.site.call)
         steps = (self.program.step(wait.fn, wait.fn.head, f"{wait.fn.head.qual} holds `{held.name}`"),)
         if wait.entry.takes_no_context:
-            message = f"{short(wait.api)} takes no context although `{held.name}` is in scope: the caller's deadline and cancellation stop here"
+            message = (
+                f"{short(wait.api)} takes no context although `{held.name}` is in scope: "
+                "the caller's deadline and cancellation stop here"
+            )
         else:
             message = f"{short(wait.api)} is given no timeout although `{held.name}` carries the caller's deadline"
         self.dropped_context.append(Fault(span, message, Value(inf, Confidence.HIGH, self._head_steps(steps)), key=(span,)))
@@ -161,8 +175,13 @@ class Timeouts:
                     steps.append(self.program.step(caller, site.call, f"{caller.head.qual} calls on without it"))
             steps.append(self.program.step(wait.fn, wait.site.call, f"{short(wait.api)} waits under the fresh context"))
             far = "" if len(chain) == 1 else f", {len(chain) - 1} call{'s' if len(chain) > 2 else ''} above"
-            message = f"a fresh context replaces `{held.name}` of {top.head.qual}{far}: {short(wait.api)} has no deadline and is not cancelled"
-            self.dropped_context.append(Fault(self.program.span_of(fn, node), message, Value(inf, Confidence.HIGH, tuple(steps)), key=key))
+            message = (
+                f"a fresh context replaces `{held.name}` of {top.head.qual}{far}: "
+                f"{short(wait.api)} has no deadline and is not cancelled"
+            )
+            self.dropped_context.append(
+                Fault(self.program.span_of(fn, node), message, Value(inf, Confidence.HIGH, tuple(steps)), key=key)
+            )
         return done
 
     def _held(self, fn: Fun) -> f.Param | None:
@@ -175,7 +194,9 @@ class Timeouts:
                 kind = self.resolver.resolve_type(param.type, scope) if param.type is not None else None
                 if isinstance(kind, str) and kind:
                     entry = self.resolver.table(scope.module).type(kind)
-                    if kind == "context.Context" or (entry is not None and entry.role in ("context", "request") and "Context" in entry.returns):
+                    if kind == "context.Context" or (
+                        entry is not None and entry.role in ("context", "request") and "Context" in entry.returns
+                    ):
                         return param
             if self._detached(scope):
                 return None
@@ -236,16 +257,30 @@ class Timeouts:
             return
         self._seen.add(key)
         hops = found.slot.flow.hops if found.slot.flow is not None else ()
-        unit = {"dur": "a duration with a unit", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}.get(found.slot.bound.unit, found.slot.bound.unit)
-        message = f"{found.slot.bound.slot} timeout of {short(found.api)} is {say_seconds(found.slot.number or 0)}: {found.slot.mismatch}; it takes {unit}"
+        unit = {
+            "dur": "a duration with a unit",
+            "s": "seconds",
+            "ms": "milliseconds",
+            "us": "microseconds",
+            "ns": "nanoseconds",
+        }.get(found.slot.bound.unit, found.slot.bound.unit)
+        said = say_seconds(found.slot.number or 0)
+        message = f"{found.slot.bound.slot} timeout of {short(found.api)} is {said}: {found.slot.mismatch}; it takes {unit}"
         sure = Confidence.HIGH if len(hops) <= 8 else Confidence.MEDIUM
-        self.mismatched.append(Fault(self.program.span_of(fn, node), message, self.program.value(found.slot.number, sure, hops=hops), key=key))
+        self.mismatched.append(
+            Fault(self.program.span_of(fn, node), message, self.program.value(found.slot.number, sure, hops=hops), key=key)
+        )
 
     def _covered(self, found: WrittenSlot) -> bool:
         """Whether every wait that the written value could make endless is bounded by something else."""
         if found.holder is None:
             return False
-        waits = [w for w in self.program.all_waits if w.holder is not None and (w.holder == found.holder or w.holder.node is found.holder.node and w.holder.node is not None)]
+        waits = [
+            w
+            for w in self.program.all_waits
+            if w.holder is not None
+            and (w.holder == found.holder or (w.holder.node is found.holder.node and w.holder.node is not None))
+        ]
         return bool(waits) and all(w.bound is not None and w.bound != inf for w in waits)
 
 
@@ -285,20 +320,28 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
             rows: list[Bound] = []
             holder: Obj | None = target.holder
             if kind is not None:
-                rows = [r for r in table.bounds(kind.name)]
+                rows = list(table.bounds(kind.name))
                 holder = Obj("call", kind.name, frame, site.call, target.name, target.holder)
             elif target.entry is not None and target.entry.does != "wait":
                 rows = list(target.entry.bounds)
-                if not target.entry.does == "make":
+                if target.entry.does != "make":
                     holder = None
-            rows = [r for r in rows if r.arg is not None or r.pos is not None or r.key is not None or r.option is not None]
+            rows = [
+                r
+                for r in rows
+                if r.setter is None and (r.arg is not None or r.pos is not None or r.key is not None or r.option is not None)
+            ]
             for source in slots.at_call(rows, target.binds, (site.fn, site.call), holder):
                 yield from _spoken(source, target.name, holder, site)
             if target.holder is not None:
                 for row in table.bounds(resolver.external_type(target.holder) or "?"):
-                    if row.setter == site.last and target.binds:
-                        bind: Bind = target.binds[0]
-                        for slot in slots._classified(row, resolver.ask(bind.expr, bind.frame), target.holder, (site.fn, bind.expr)):
+                    if row.setter != site.last:
+                        continue
+                    bind, _ = slots._find(row.arg, row.pos if row.pos is not None else 0, target.binds)
+                    if bind is not None:
+                        for slot in slots._classified(
+                            row, resolver.ask(bind.expr, bind.frame), target.holder, (site.fn, bind.expr)
+                        ):
                             if slot.flow is not None:
                                 yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
 
@@ -310,7 +353,13 @@ def _spoken(source: Source, api: str, holder: Obj | None, site: CallSite) -> Ite
             continue
         if slot.state == "disabled" and slot.flow is not None and isinstance(slot.flow.thing, Unknown | Absent):
             continue
-        if slot.state == "disabled" and "unknown" in others and slot.flow is not None and isinstance(slot.flow.thing, Null) and slot.flow.default:
+        if (
+            slot.state == "disabled"
+            and "unknown" in others
+            and slot.flow is not None
+            and isinstance(slot.flow.thing, Null)
+            and slot.flow.default
+        ):
             continue
         yield WrittenSlot(slot, slot.written or (site.fn, site.call), api, holder)
 
@@ -405,7 +454,9 @@ def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node)
     message = f"{short(entry.name)} sets no {listed} timeout: {worst.say}"
     sure = Confidence.HIGH
     cap = program.resolver.table(fn.module).cap(entry)
-    yield Fault(program.span_of(fn, node), message, Value(inf, cap or sure, ()), Severity(worst.severity), key=(fn.module.path, node.at))
+    yield Fault(
+        program.span_of(fn, node), message, Value(inf, cap or sure, ()), Severity(worst.severity), key=(fn.module.path, node.at)
+    )
 
 
 def _said(need: Need) -> str:
@@ -413,10 +464,7 @@ def _said(need: Need) -> str:
 
 
 def _met(need: Need, sources: tuple[Source, ...]) -> bool:
-    for source in sources:
-        if source.bound.slot in need.any and any(s.state in ("finite", "unknown") for s in source.slots):
-            return True
-    return False
+    return any(source.bound.slot in need.any and any(s.state in ("finite", "unknown") for s in source.slots) for source in sources)
 
 
 def _streams(program: Program, fn: Fun) -> bool:
@@ -442,4 +490,10 @@ def _helper(program: Program, entry: TypeEntry, api: str, holder: Obj | None, fn
     if worst is None:
         return
     message = f"{short(api)} serves without any timeout and cannot be given one: {worst.say}"
-    yield Fault(program.span_of(fn, site.call), message, Value(inf, Confidence.HIGH, ()), Severity(worst.severity), key=(fn.module.path, site.call.at))
+    yield Fault(
+        program.span_of(fn, site.call),
+        message,
+        Value(inf, Confidence.HIGH, ()),
+        Severity(worst.severity),
+        key=(fn.module.path, site.call.at),
+    )

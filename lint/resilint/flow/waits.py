@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from resilint import facts as f
 from resilint.flow.deadlines import Deadline
 from resilint.flow.slots import Slot, Source, decide
-from resilint.flow.values import Flow, Frame, Obj
+from resilint.flow.values import Frame, Obj
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, Klass, dotted
 from resilint.model import Confidence, Step
@@ -79,7 +79,9 @@ def waits_of(program: Program) -> Iterator[Wait]:
                 if entry is None or entry.does not in ENOUGH or (target.name, target.holder) in seen:
                     continue
                 seen.add((target.name, target.holder))
-                wait = Wait(site.fn, site, program.resolver.frame(site.fn), entry.does, target.name, entry, target, holder=target.holder)
+                wait = Wait(
+                    site.fn, site, program.resolver.frame(site.fn), entry.does, target.name, entry, target, holder=target.holder
+                )
                 judge.judge(wait)
                 yield wait
 
@@ -224,7 +226,9 @@ class _Judge:
                 row = self.resolver.table(thing.frame.fn.module).call(thing.maker)
                 if row is not None:
                     args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
-                    out.extend(s for s in self.slots.at_call(row.bounds, args, (thing.frame.fn, thing.node)) if s.bound.slot in enough)
+                    out.extend(
+                        s for s in self.slots.at_call(row.bounds, args, (thing.frame.fn, thing.node)) if s.bound.slot in enough
+                    )
                 for level in self.resolver.table(thing.frame.fn.module).mro(self.resolver.external_type(thing) or "?"):
                     if level.bounds:
                         out.extend(s for s in self.slots.of_object(thing, enough) if s.bound.slot in enough)
@@ -253,9 +257,10 @@ class _Judge:
         for deadline in wait.deadlines:
             if deadline.kind in ("root", "request", "detached") and deadline.made is not None:
                 fn, node = deadline.made
-                said = {"root": "a context without a deadline is made here", "request": "the request's context carries no deadline"}.get(
-                    deadline.kind, "detached from the caller's deadline"
-                )
+                said = {
+                    "root": "a context without a deadline is made here",
+                    "request": "the request's context carries no deadline",
+                }.get(deadline.kind, "detached from the caller's deadline")
                 steps.append(program.step(fn, node, said))
                 if deadline.flow is not None:
                     steps.extend(program.trace(h for h in deadline.flow.hops if h.text.startswith("passed")))
@@ -271,7 +276,10 @@ class _Judge:
             for slot in omitting:
                 assert slot.flow is not None
                 call = slot.flow.omitted[-1]
-                trace = (*program.trace(slot.flow.hops), program.step(wait.fn, wait.site.call, f"{wait.api} waits here without a bound"))
+                trace = (
+                    *program.trace(slot.flow.hops),
+                    program.step(wait.fn, wait.site.call, f"{wait.api} waits here without a bound"),
+                )
                 wait.ways.append(Endless((call.fn, call.call), trace, confidence, "nothing", wait.api, holder))
             return
         by_default = [x for x in absent if x.flow is not None and x.flow.default]
@@ -293,11 +301,15 @@ class _Judge:
             wait.ways.append(Endless(where, tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", subject, carrier))
             return
         if holder is not None and holder.frame is not None and isinstance(holder.node, f.Node):
-            steps.append(program.step(holder.frame.fn, holder.node, f"{self.resolver.external_type(holder) or 'the object'} is made here"))
+            steps.append(
+                program.step(holder.frame.fn, holder.node, f"{self.resolver.external_type(holder) or 'the object'} is made here")
+            )
         for slot in omitting or absent[:1]:
             if slot.flow is not None:
                 steps.extend(program.trace(slot.flow.hops))
-        wait.ways.append(Endless((wait.fn, wait.site.call), tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", wait.api, holder))
+        wait.ways.append(
+            Endless((wait.fn, wait.site.call), tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", wait.api, holder)
+        )
 
     def _judged_at_call(self, wait: Wait, holder: Obj) -> bool:
         """A holder that came from outside is judged at the call if the call can take the bound and the type carries none."""
