@@ -286,7 +286,10 @@ class Resolver:
     def _binary(self, expr: f.Bin, frame: Frame) -> Flows:
         op = expr.op
         if op == "or":
-            left = tuple(x for x in self.value(expr.left, frame) if keeps(x.thing, True))
+            first = self.value(expr.left, frame)
+            left = tuple(x for x in first if keeps(x.thing, True))
+            if first and not any(keeps(x.thing, False) for x in first):
+                return left
             return union(left, self.value(expr.right, frame))
         if op == "and":
             return self.value(expr.right, frame)
@@ -1367,7 +1370,7 @@ class Resolver:
             flows = union(*(self.value(a.expr, a.frame) for a in args))
             numbers = [x for x in flows if isinstance(x.thing, Num)]
             if name == "cmp.Or":
-                return tuple(x for x in flows if keeps(x.thing, True)) or flows
+                return self._first_set(args)
             if len(numbers) == len(flows) and numbers:
                 pick = min if name.endswith("min") else max
                 return (pick(numbers, key=lambda x: x.thing.number if isinstance(x.thing, Num) else inf),)
@@ -1407,6 +1410,16 @@ class Resolver:
                 if got is not None:
                     return got or default
         return None
+
+    def _first_set(self, args: tuple[Bind, ...]) -> Flows:
+        """The first argument that is not zero; where all may be, zero is left."""
+        out: list[Flow] = []
+        for bind in args:
+            flows = self.value(bind.expr, bind.frame)
+            out.extend(x for x in flows if keeps(x.thing, True))
+            if flows and not any(keeps(x.thing, False) for x in flows):
+                return union(out)
+        return union(out, (x for x in flows if not keeps(x.thing, True)))
 
     def _text(self, bind: Bind) -> str | None:
         flows = self.value(bind.expr, bind.frame)
@@ -2292,10 +2305,9 @@ def _inside(arm: Any, around: Any) -> bool:
 
 
 def _assigns(body: Body, name: str, block: f.Block) -> bool:
-    if not block:
-        return False
-    at, end = block[0].at, block[-1].end
-    return any(at <= d.at < end and d.kind == "value" for d in body.definitions.get(name, ()))
+    # An assignment deeper inside may be skipped, and then the test still tells nothing about what comes after.
+    own = set(map(id, block))
+    return any(id(d.node) in own and d.kind == "value" for d in body.definitions.get(name, ()))
 
 
 def _parts(test: f.Expr, polarity: bool) -> Iterator[tuple[f.Expr, bool]]:
