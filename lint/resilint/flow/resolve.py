@@ -36,7 +36,7 @@ from resilint.flow.values import (
 )
 from resilint.knowledge import Knowledge
 from resilint.knowledge.index import Table
-from resilint.link.code import Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves
+from resilint.link.code import Arm, Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves, walk_block
 from resilint.link.names import Names, Package, type_name
 
 STEPS = 4000
@@ -935,11 +935,12 @@ class Resolver:
                             return None
                     else:
                         return None
+        if param.default is None:
+            return union(out) if out else None
+        default = self.value(param.default, self.frame(fn.module.functions[0]))
         if not out:
-            if param.default is not None:
-                return self.value(param.default, self.frame(fn.module.functions[0]))
-            return None
-        return union(out)
+            return default
+        return union(*((flow,) if not isinstance(flow.thing, Absent) else _instead(flow, default) for flow in out))
 
     def keyed(self, thing: Thing, key: str) -> Flows | None:
         """What a mapping holds under a text key: flows, `()` if surely nothing, `None` if not known."""
@@ -982,10 +983,7 @@ class Resolver:
                     if got is None:
                         return None
                     out.extend(got)
-        written = self._written_keys(thing, key)
-        if written is None:
-            return None
-        return union(written[0], out)
+        return self._with_stores(thing, key, out)
 
     def _keyed_literal(self, thing: Obj, key: str) -> Flows | None:
         node, frame = thing.node, thing.frame
@@ -1004,23 +1002,49 @@ class Resolver:
                     out = list(self.value(pair.value, frame))
                 elif any(not isinstance(k, Text | Num) for k in keys):
                     return None
+        return self._with_stores(thing, key, out)
+
+    def _with_stores(self, thing: Obj, key: str, first: list[Flow]) -> Flows | None:
+        """What a mapping made with `first` under `key` holds there once its maker has stored what it stores."""
         written = self._written_keys(thing, key)
         if written is None:
             return None
-        more, sure = written
-        if sure:
-            return union(more)
-        return union(more, out)
+        more, arms, overwrites = written
+        if not more or thing.frame is None:
+            return union(first)
+        if _covered(arms):
+            return union(more, () if overwrites else first)
+        return union(more, first or self._unstored(arms, thing.frame))
 
-    def _written_keys(self, thing: Obj, key: str) -> tuple[list[Flow], bool] | None:
-        """What is stored later under `key` in a mapping by the function that made it (`d[k] = v`, `update`, `setdefault`)."""
+    def _unstored(self, arms: list[Arm], frame: Frame) -> Iterator[Flow]:
+        """Nothing, on the paths that go around every store: with the calls that lead there, where a test of a name decides."""
+        body = frame.fn.body
+        if len(arms) == 1 and isinstance(arms[0].node, f.If) and arms[0].kind == "then" and arms[0].parent is body.root:
+            test, polarity = arms[0].node.test, True
+            while isinstance(test, f.Un) and test.op == "not":
+                test, polarity = test.value, not polarity
+            name = dotted(test.left) if isinstance(test, f.Bin) else dotted(test)
+            used = any(isinstance(node, f.Ref) and node.name == name for node in walk_block(arms[0].node.then))
+            if name and (used or not any(isinstance(x.thing, Unknown) for x in self.name(name, test, frame))):
+                for flow in self.name(name, test, frame):
+                    if isinstance(flow.thing, Unknown):
+                        yield flow
+                    elif _admits(flow.thing, test, not polarity, name):
+                        yield flow._replace(thing=Absent())
+                return
+        yield Flow(Absent())
+
+    def _written_keys(self, thing: Obj, key: str) -> tuple[list[Flow], list[Arm], bool] | None:
+        """What is stored later under `key` in a mapping by the function that made it (`d[k] = v`, `update`, `setdefault`), in which
+        arms, and whether that overwrites what was there."""
         frame = thing.frame
+        overwrites = True
         if frame is None:
-            return [], False
+            return [], [], overwrites
         body = frame.fn.body
         names = {n for n, ds in body.definitions.items() if any(d.expr is thing.node for d in ds)}
         out: list[Flow] = []
-        sure = False
+        arms: list[Arm] = []
         for name in sorted(names):
             for d in body.definitions.get(name + "[]", ()):
                 target = _store_target(d, name)
@@ -1029,7 +1053,7 @@ class Resolver:
                 keys = [k.thing for k in self.value(target.key, frame)]
                 if any(isinstance(k, Text) and k.whole == key for k in keys):
                     out.extend(self._project(self.value(d.expr, frame), d.item, frame))
-                    sure = sure or d.arm is body.root
+                    arms.append(d.arm)
                 elif any(not isinstance(k, Text | Num) for k in keys):
                     return None
             for site in body.calls:
@@ -1038,17 +1062,21 @@ class Resolver:
                     for arg in site.call.args:
                         if arg.name == key:
                             out.extend(self.value(arg.value, frame))
+                            arms.append(site.arm)
                         elif arg.name is None:
                             for flow in self.value(arg.value, frame):
                                 got = self.keyed(flow.thing, key)
                                 if got is None:
                                     return None
                                 out.extend(got)
+                                arms.extend([site.arm] if got else [])
                 elif called == f"{name}.setdefault" and len(site.call.args) == 2:
                     first = site.call.args[0].value
                     if isinstance(first, f.Lit) and first.value == key:
                         out.extend(self.value(site.call.args[1].value, frame))
-        return out, sure
+                        arms.append(site.arm)
+                        overwrites = False
+        return out, arms, overwrites
 
     # ------------------------------------------------------------ callers
 
@@ -2294,6 +2322,20 @@ def _tests(body: Body, name: str, here: int, since: int) -> list[tuple[f.Expr, b
         elif stmt.orelse and (leaves(stmt.orelse) or _assigns(body, name, stmt.orelse)):
             out.extend(_parts(stmt.test, True))
     return [(t, p) for t, p in out if _speaks(t, name)]
+
+
+def _instead(flow: Flow, default: Flows) -> Flows:
+    """A default where a flow brings nothing, by the way of that flow."""
+    return tuple(x._replace(hops=flow.hops + x.hops, omitted=flow.omitted + x.omitted) for x in default)
+
+
+def _covered(arms: list[Arm]) -> bool:
+    """Whether every path through a body enters one of these arms: its root, or both ways of a test that always runs."""
+    if any(all(a.always for a in arm.chain()) for arm in arms):
+        return True
+    outer = [arm for arm in arms if arm.choice and arm.parent is not None and all(a.always for a in arm.parent.chain())]
+    ways = {(arm.choice, arm.kind) for arm in outer}
+    return any((choice, "else") in ways for choice, kind in ways if kind == "then")
 
 
 def _inside(arm: Any, around: Any) -> bool:
