@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
 from resilint.flow.values import Bind, Flow, Flows, Frame, Null, Num, Obj, Text
-from resilint.link.code import CallSite, Fun
+from resilint.link.code import CallSite, Fun, dotted, walk, walk_block
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -167,6 +167,21 @@ class Deadlines:
                         best = _least(best, self._length(row.arg, row.pos, target.binds))
         return best
 
+    def switched_off(self, site: CallSite) -> tuple[Fun, f.Node] | None:
+        """The limit of a scope around a call, where it is one that never ends."""
+        frame = self.resolver.frame(site.fn)
+        table = self.resolver.table(site.fn.module)
+        for arm in site.arm.chain():
+            for item in arm.node.items if isinstance(arm.node, f.With) and arm.kind == "with" else ():
+                if not isinstance(item.value, f.Call):
+                    continue
+                for flow in self.resolver.callee(item.value, frame):
+                    row = table.scope(self.resolver.canonical(flow.thing) or "?")
+                    bind = _argument(row.arg, row.pos, self.resolver.binds(item.value, frame)) if row is not None else None
+                    if bind is not None and all(isinstance(x.thing, Null) for x in self.resolver.ask(bind.expr, bind.frame)):
+                        return bind.frame.fn, bind.expr
+        return None
+
     def _scope(self, expr: f.Expr, form: str, frame: Frame, site: CallSite) -> float | None:
         if not isinstance(expr, f.Call):
             return inf
@@ -175,21 +190,13 @@ class Deadlines:
             name = self.resolver.canonical(flow.thing)
             row = table.scope(name) if name else None
             if row is not None and row.form == form:
-                if row.cuts == "await" and not (site.fn.head.is_async):
+                if row.cuts == "await" and not is_awaited(site):
                     return inf
                 return self._length(row.arg, row.pos, self.resolver.binds(expr, frame))
         return inf
 
     def _length(self, arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> float | None:
-        chosen: Bind | None = None
-        at = 0
-        for bind in binds:
-            if bind.name is not None and bind.name == arg:
-                chosen = bind
-            elif bind.name is None:
-                if at == pos:
-                    chosen = bind
-                at += 1
+        chosen = _argument(arg, pos, binds)
         if chosen is None:
             return inf
         flows = self.resolver.ask(chosen.expr, chosen.frame)
@@ -220,6 +227,52 @@ class Deadlines:
             worst = inf
         self._scoped[fn] = worst
         return worst
+
+
+def _argument(arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> Bind | None:
+    chosen: Bind | None = None
+    at = 0
+    for bind in binds:
+        if bind.name is not None and bind.name == arg:
+            chosen = bind
+        elif bind.name is None:
+            if at == pos:
+                chosen = bind
+            at += 1
+    return chosen
+
+
+def is_awaited(site: CallSite) -> bool:
+    """Whether the loop goes on while a call waits: it is awaited, here or as part of something, or becomes a task."""
+    if site.awaited or site.fn.module.language != "python":
+        return True
+    if not site.fn.head.is_async:
+        return False
+    stmt = site.stmt
+    if isinstance(stmt, f.With | f.Loop) and stmt.is_async:
+        heads: tuple[f.Expr, ...] = (
+            tuple(i.value for i in stmt.items) if isinstance(stmt, f.With) else (stmt.iter,) if stmt.iter else ()
+        )
+        if any(h is site.call or (isinstance(h, f.Call) and h.at <= site.call.at and site.call.end <= h.end) for h in heads):
+            return True
+    for other in site.fn.body.calls:
+        if other.call is not site.call and any(_is_part(a.value, site.call) for a in other.call.args):
+            return True
+    if isinstance(stmt, f.Assign) and stmt.value is site.call:
+        names = {dotted(t) for t in stmt.targets}
+        for node in walk_block(site.fn.block):
+            if isinstance(node, f.Await | f.Arg) and any(isinstance(x, f.Ref) and x.name in names for x in walk(node.value)):
+                return True
+    return False
+
+
+def _is_part(value: f.Expr, call: f.Call) -> bool:
+    """Whether an argument is a call, or a collection of such."""
+    if value is call:
+        return True
+    if isinstance(value, f.Coll):
+        return any(_is_part(pair.value, call) for pair in value.items)
+    return isinstance(value, f.Comp) and _is_part(value.elt, call)
 
 
 def _least(a: float | None, b: float | None) -> float | None:

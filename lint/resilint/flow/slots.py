@@ -67,6 +67,11 @@ _TEXT_UNITS = {
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ns|us|µs|ms|sec|s|min|m|h|d)")
 
 
+_CONFIGURES = re.compile(
+    r"_*([Cc]onfigure|[Cc]ustomi[sz]e|[Ss]et_?[Uu]p|[Ii]nit|[Aa]pply|[Ww]rap|[Ii]nstrument|[Pp]atch|[Ww]ith)(?![a-z])"
+)
+
+
 @dataclass(frozen=True)
 class Slot:
     """One possibility for one slot. `number` is in seconds or a count; only `finite` has one, and not always: a value that is
@@ -157,6 +162,7 @@ class Slots:
         self.resolver = program.resolver
         self._objects: dict[tuple[Obj, frozenset[str]], tuple[Source, ...]] = {}
         self._busy: set[Obj] = set()
+        self._escaped: dict[Obj, bool] = {}
 
     def table(self, fn: Fun) -> Table:
         """Knowledge for a function's language."""
@@ -654,6 +660,9 @@ class Slots:
                     thing = target.flow.thing
                     if holder is None and isinstance(thing, FnVal):
                         continue
+                    if obj.kind == "instance" and target.name == f"{obj.maker}.{method}":
+                        yield site, target.binds
+                        break
                     if holder is not None and (holder == obj or _same_object(holder, obj)):
                         yield site, target.binds
                         break
@@ -714,6 +723,33 @@ class Slots:
         """
         table = self.program.knowledge.of(self._language(obj))
         return self._delegated(obj, args, table, 0)
+
+    def escaped(self, obj: Obj) -> bool:
+        """Whether the module that makes an object gives it to code outside the program whose name says that it configures."""
+        if obj.kind not in ("new", "call") or obj.fn is None:
+            return False
+        found = self._escaped.get(obj)
+        if found is None:
+            found = self._escaped[obj] = any(self._configured(obj, fn) for fn in obj.fn.module.functions)
+        return found
+
+    def _configured(self, obj: Obj, fn: Fun) -> bool:
+        if not any(_CONFIGURES.match(name.rpartition(".")[2]) for name in fn.head.calls):
+            return False
+        frame = self.resolver.frame(fn)
+        for site in fn.body.calls:
+            if not _CONFIGURES.match(site.last) or not site.call.args:
+                continue
+            if any(
+                target.entry is not None or not isinstance(target.flow.thing, Ext | Unknown)
+                for target in self.program.targets(site)
+            ):
+                continue
+            for arg in site.call.args:
+                for flow in self.resolver.ask(arg.value, frame):
+                    if isinstance(flow.thing, Obj) and (flow.thing == obj or _same_object(flow.thing, obj)):
+                        return True
+        return False
 
     def _delegated(self, obj: Obj, args: frozenset[str], table: Table, depth: int) -> bool | None:
         if depth > 4:

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
-from resilint.flow.deadlines import Deadline
+from resilint.flow.deadlines import Deadline, is_awaited
 from resilint.flow.slots import Slot, Source, decide
 from resilint.flow.values import Frame, Obj
 from resilint.knowledge.schema import CallEntry
@@ -114,7 +114,7 @@ class _Judge:
         own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]
         # A scope or a context that cuts the wait on every path.
         around = self.deadlines.around(wait.site)
-        if around == inf:
+        if around == inf and is_awaited(wait.site):
             around = self.deadlines.scoped(wait.fn)
         if around != inf:
             wait.bound = OF_UNKNOWN_LENGTH if around is None else around
@@ -134,6 +134,8 @@ class _Judge:
         if delegated:
             wait.bound = OF_UNKNOWN_LENGTH
             return
+        if holder is not None and self.slots.escaped(holder):
+            delegated = None
         held = list(self._held(holder, enough)) if holder is not None else []
         wait.sources = decide([*own, *held])
         if not wait.sources and holder is not None:
@@ -250,6 +252,11 @@ class _Judge:
         program = self.program
         if explicit:
             self._disabled(wait, explicit)
+            return
+        off = self.deadlines.switched_off(wait.site)
+        if off is not None:
+            wait.bound = inf
+            wait.ways.append(Endless(off, (), Confidence.HIGH, "disabled", wait.api, holder))
             return
         slots = [x for source in wait.sources for x in source.slots]
         confidence = Confidence.HIGH
