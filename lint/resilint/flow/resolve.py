@@ -1014,10 +1014,14 @@ class Resolver:
             return union(first)
         if _covered(arms):
             return union(more, () if overwrites else first)
-        return union(more, first or self._unstored(arms, thing.frame))
+        return union(more, first or self.passed_by(arms, thing.frame))
 
-    def _unstored(self, arms: list[Arm], frame: Frame) -> Iterator[Flow]:
-        """Nothing, on the paths that go around every store: with the calls that lead there, where a test of a name decides."""
+    def passed_by(self, arms: list[Arm], frame: Frame) -> Flows:
+        """What holds on the paths that go around every store: nothing, with the calls that lead there where a test of a name
+        decides; empty if there is no such path."""
+        return () if _covered(arms) else union(self._passed_by(arms, frame))
+
+    def _passed_by(self, arms: list[Arm], frame: Frame) -> Iterator[Flow]:
         body = frame.fn.body
         if len(arms) == 1 and isinstance(arms[0].node, f.If) and arms[0].kind == "then" and arms[0].parent is body.root:
             test, polarity = arms[0].node.test, True
@@ -1988,6 +1992,15 @@ class Resolver:
                 else:
                     if not self._same_type(writer, base, obj, klass, d):
                         continue
+                    applied = self._applied_to(obj, writer, base)
+                    if applied is not None:
+                        for inner in applied:
+                            if inner is None:
+                                yield Flow(Unknown("it may be set by a function that is not followed"))
+                            elif self._holds(self.name(base, f.Ref(d.at, d.at, base), inner), obj, family):
+                                for flow in self.defined(d, inner):
+                                    yield flow.hop(self.hop(writer, d.node or d.expr, f"`{key}` is set here"))
+                        continue
                     frame = self.frame(writer)
                     place = f.Ref(d.at, d.at, base)
                     held = self.name(base, place, frame)
@@ -2008,6 +2021,27 @@ class Resolver:
             for new, _arm, _stmt in writer.body.news:
                 if self.resolve_type(new.type, writer) is klass:
                     yield from self._literal_field(obj, new, self.frame(writer), name)
+
+    def _applied_to(self, obj: Obj, writer: Fun, base: str) -> list[Frame | None] | None:
+        """The frames in which a function that is only called where an object was made, and there gets it, runs for this very object.
+
+        So an option given to one call of a factory is not written on what another call makes. `None` where that is not how
+        the write comes about; in the list for a call that may be of something unknown.
+        """
+        if obj.frame is None or obj.frame.caller is None or obj.kind not in ("new", "call") or base not in writer.params:
+            return None
+        sites, _ = self.callers(writer)
+        if not sites or any(site.fn is not obj.frame.fn for _, site, _, _ in sites):
+            return None
+        out: list[Frame | None] = []
+        for site in {id(s): s for _, s, _, _ in sites}.values():
+            for flow in self.callee(site.call, obj.frame):
+                thing = flow.thing
+                if isinstance(thing, FnVal) and thing.fn is writer:
+                    out.append(self.enter(thing, site.call, obj.frame, self.binds(site.call, obj.frame)))
+                elif isinstance(thing, Unknown):
+                    out.append(None)
+        return out
 
     def _same_type(self, writer: Fun, base: str, obj: Obj, klass: Klass | None, d: Definition) -> bool:
         """A cheap look at whether `base` can be this object at all."""

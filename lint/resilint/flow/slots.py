@@ -203,7 +203,11 @@ class Slots:
             if found is not None:
                 return found
         if row.arg is None and row.pos is None and row.key is None:
-            return None
+            if row.field or row.setter or row.class_attr or row.statement:
+                return None
+            if row.default == "unset":
+                # No place to write it and no default: something else decides, the system or the code that is waited for.
+                return Source(row, (Slot("unknown", row, holder=holder, written=where),))
         return self._default(row, holder, where)
 
     def _default(self, row: Bound, holder: Obj | None, where: tuple[Fun, f.Node] | None) -> Source | None:
@@ -567,13 +571,16 @@ class Slots:
             if flows:
                 fn = where[0] if where is not None else None
                 if fn is not None:
-                    sure = not all(isinstance(x.thing, Absent) for x in flows)
                     slots: list[Slot] = []
                     for flow in flows:
                         place = self._place(flow, fn, where)
                         slots.extend(self._classify(row, flow, obj, place))
-                    if obj.kind == "new" and not self._in_literal(obj, row.field) and self._only_branches(obj, row.field) and sure:
-                        slots.append(Slot("absent", row, inf, None, obj, where))
+                    if (
+                        obj.kind == "new"
+                        and not self._in_literal(obj, row.field)
+                        and not all(isinstance(x.thing, Absent) for x in flows)
+                    ):
+                        slots.extend(self._classified(row, self._beside(obj, row.field), obj, place))
                     yield Source(row, tuple(slots))
                     return
                 yield Source(row, (Slot("finite", row, None, flows[0], obj, where),))
@@ -612,20 +619,12 @@ class Slots:
     def _in_literal(obj: Obj, field: str) -> bool:
         return isinstance(obj.node, f.New) and any(isinstance(p.key, f.Ref) and p.key.name == field for p in obj.node.fields)
 
-    def _only_branches(self, obj: Obj, field: str) -> bool:
-        """Whether every write of the field in the function that makes the object stands in a branch."""
+    def _beside(self, obj: Obj, field: str) -> Flows:
+        """What a field holds where the function that makes the object writes it in branches and takes none of them."""
         if obj.frame is None:
-            return False
-        found = False
-        for key, defs in obj.frame.fn.body.definitions.items():
-            if key.endswith("." + field):
-                for d in defs:
-                    found = True
-                    if all(arm.always or arm.kind == "root" for arm in d.arm.chain()):
-                        return False
-                    if any(arm.kind == "else" or (arm.kind == "then" and getattr(arm.node, "orelse", ())) for arm in d.arm.chain()):
-                        return False
-        return found
+            return ()
+        arms = [d.arm for key, defs in obj.frame.fn.body.definitions.items() if key.endswith("." + field) for d in defs]
+        return self.resolver.passed_by(arms, obj.frame) if arms else ()
 
     def _place(self, flow: Flow, fn: Fun, where: tuple[Fun, f.Node] | None) -> tuple[Fun, f.Node]:
         for hop in reversed(flow.hops):

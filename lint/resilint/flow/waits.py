@@ -106,6 +106,7 @@ class _Judge:
         self.slots = program.slots
         self.deadlines = program.deadlines
         self.resolver = program.resolver
+        self._instances: dict[str, Obj | None] = {}
 
     def judge(self, wait: Wait) -> None:
         """Fill in a wait's bound and, where it is endless, the ways."""
@@ -154,8 +155,29 @@ class _Judge:
         self._endless(wait, explicit)
 
     def _instance(self, name: str, fn: Fun) -> Obj | None:
-        entry = self.resolver.table(fn.module).instance(name)
-        return Obj("instance", entry.name, None, name, name) if entry is not None else None
+        if name not in self._instances:
+            entry = self.resolver.table(fn.module).instance(name)
+            own = Obj("instance", entry.name, None, name, name) if entry is not None else None
+            self._instances[name] = next(self._replaced(name, fn.module.language), own)
+        return self._instances[name]
+
+    def _replaced(self, name: str, language: str) -> Iterator[Obj]:
+        """What the program puts in the place of a library's own object (`http.DefaultClient = …`)."""
+        last = name.rpartition(".")[2]
+        for writer in self.program.names.writers(last):
+            if writer.module.language != language or writer.module.is_test:
+                continue
+            frame = self.resolver.frame(writer)
+            for key, defs in writer.body.definitions.items():
+                if key.rpartition(".")[2] != last:
+                    continue
+                for d in defs:
+                    base = f.Ref(d.at, d.at, key.rpartition(".")[0])
+                    if (
+                        d.kind == "value"
+                        and f"{next((self.resolver.canonical(x.thing) for x in self.resolver.ask(base, frame)), '')}.{last}" == name
+                    ):
+                        yield from (x.thing for x in self.resolver.defined(d, frame) if isinstance(x.thing, Obj))
 
     def _process_wide(self, holder: Obj, enough: frozenset[str]) -> list[Source]:
         """The default of the whole process that a type falls back to."""
@@ -304,6 +326,8 @@ class _Judge:
         if carrier is not None and carrier.frame is not None and isinstance(carrier.node, f.Node):
             steps.append(program.step(wait.fn, wait.site.call, f"{wait.api} waits here"))
             where = (carrier.frame.fn, carrier.node)
+            if carrier.frame.caller is not None and carrier.frame.site is not None:
+                steps.append(program.step(carrier.frame.caller.fn, carrier.frame.site, "made for this call"))
             subject = self.resolver.external_type(carrier)
             wait.ways.append(Endless(where, tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", subject, carrier))
             return
