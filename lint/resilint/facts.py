@@ -42,33 +42,33 @@ class Type(Struct, frozen=True, gc=False, array_like=True):
 # ---------------------------------------------------------------- expressions
 
 
-class Lit(Node, tag=1):
+class Lit(Node, frozen=True, tag=1):
     """A literal. Text has its escapes resolved; integers beyond 63 bits are floats."""
 
     value: None | bool | int | float | str
 
 
-class Ref(Node, tag=2):
+class Ref(Node, frozen=True, tag=2):
     """A name, or a chain of attributes of a name without any call in it: `self.http.timeout` is one Ref."""
 
     name: str
 
 
-class Field(Node, tag=3):
+class Field(Node, frozen=True, tag=3):
     """An attribute of something that is not a plain chain of names: `make().x`, `xs[0].y`."""
 
     base: Expr
     name: str
 
 
-class Index(Node, tag=4):
+class Index(Node, frozen=True, tag=4):
     """`base[key]`."""
 
     base: Expr
     key: Expr
 
 
-class Slice(Node, tag=5):
+class Slice(Node, frozen=True, tag=5):
     """`base[lo:hi]`."""
 
     base: Expr
@@ -84,7 +84,7 @@ class Arg(Struct, frozen=True, gc=False, array_like=True):
     spread: int = 0
 
 
-class Call(Node, tag=6):
+class Call(Node, frozen=True, tag=6):
     """A call, a construction in a language that writes it as a call, a conversion to a type that is no builtin."""
 
     fn: Expr
@@ -99,7 +99,7 @@ class Pair(Struct, frozen=True, gc=False, array_like=True):
     spread: int = 0
 
 
-class New(Node, tag=7):
+class New(Node, frozen=True, tag=7):
     """A composite literal of a named type: Go `T{A: 1}` and `&T{}` (the span then includes the `&`).
 
     Field names are `Ref` keys; without keys the fields stand in the order of the declaration.
@@ -109,7 +109,7 @@ class New(Node, tag=7):
     fields: tuple[Pair, ...]
 
 
-class Coll(Node, tag=8):
+class Coll(Node, frozen=True, tag=8):
     """A list, tuple, set or map literal. Keeps at most 64 items; `size` counts all (-1: unknown because of a spread)."""
 
     kind: Literal["list", "tuple", "set", "map"]
@@ -127,7 +127,7 @@ class Gen(Struct, frozen=True, gc=False, array_like=True):
     is_async: bool = False
 
 
-class Comp(Node, tag=9):
+class Comp(Node, frozen=True, tag=9):
     """A comprehension; `key` only for maps."""
 
     kind: Literal["list", "set", "map", "gen"]
@@ -136,13 +136,13 @@ class Comp(Node, tag=9):
     key: Expr | None = None
 
 
-class Fn(Node, tag=10):
+class Fn(Node, frozen=True, tag=10):
     """A lambda or function literal: the function with that index in the file."""
 
     index: int
 
 
-class Bin(Node, tag=11):
+class Bin(Node, frozen=True, tag=11):
     """Arithmetic, comparison, `and`/`or`/`&&`/`||` as `and`/`or`, `in`, `is`, `is not`, `not in`."""
 
     op: str
@@ -150,14 +150,14 @@ class Bin(Node, tag=11):
     right: Expr
 
 
-class Un(Node, tag=12):
+class Un(Node, frozen=True, tag=12):
     """`-x`, `+x`, `~x`, `not x` (also Go `!x`); Go `*p` is `*`. Go `&x` of a name is `&`."""
 
     op: str
     value: Expr
 
 
-class Cond(Node, tag=13):
+class Cond(Node, frozen=True, tag=13):
     """A conditional expression."""
 
     test: Expr
@@ -165,7 +165,7 @@ class Cond(Node, tag=13):
     orelse: Expr
 
 
-class Cast(Node, tag=14):
+class Cast(Node, frozen=True, tag=14):
     """A conversion or assertion to a type: `int(x)`, `float(x)`, `str(x)`, Go `time.Duration(x)` of builtin or well-known
     basic types, `x.(T)`."""
 
@@ -173,46 +173,46 @@ class Cast(Node, tag=14):
     value: Expr
 
 
-class Fmt(Node, tag=15):
+class Fmt(Node, frozen=True, tag=15):
     """Text with holes: literal pieces are `Lit`, holes any other expression (f-string, `%`/`.format`/Sprintf stay calls)."""
 
     parts: tuple[Expr, ...]
 
 
-class Let(Node, tag=16):
+class Let(Node, frozen=True, tag=16):
     """Assignment as a value (walrus)."""
 
     target: Expr
     value: Expr
 
 
-class Await(Node, tag=17):
+class Await(Node, frozen=True, tag=17):
     """`await x`."""
 
     value: Expr
 
 
-class Recv(Node, tag=18):
+class Recv(Node, frozen=True, tag=18):
     """Go `<-ch`."""
 
     value: Expr
 
 
-class Yield(Node, tag=19):
+class Yield(Node, frozen=True, tag=19):
     """`yield x`; `delegate` for `yield from`."""
 
     value: Expr | None
     delegate: bool = False
 
 
-class Is(Node, tag=20):
+class Is(Node, frozen=True, tag=20):
     """A type test: `isinstance(e, T)`, a case of a type switch."""
 
     value: Expr
     types: tuple[Type, ...]
 
 
-class Opaque(Node, tag=21):
+class Opaque(Node, frozen=True, tag=21):
     """Anything else; its children are kept, so no call is lost."""
 
     children: tuple[Expr, ...]
@@ -246,7 +246,7 @@ Expr = (
 # ---------------------------------------------------------------- statements
 
 
-class Assign(Node, tag=40):
+class Assign(Node, frozen=True, tag=40):
     """`targets` are assigned the same value one after another (`a = b = v`); a tuple target is a `Coll` of kind tuple.
 
     `op` is empty, or the operator of an augmented assignment without `=` (`+`). `value` is absent for a bare declaration
@@ -260,33 +260,33 @@ class Assign(Node, tag=40):
     type: Type | None = None
 
 
-class Do(Node, tag=41):
+class Do(Node, frozen=True, tag=41):
     """An expression for its effect."""
 
     value: Expr
 
 
-class Return(Node, tag=42):
+class Return(Node, frozen=True, tag=42):
     """Several results are a `Coll` of kind tuple."""
 
     value: Expr | None
 
 
-class Raise(Node, tag=43):
+class Raise(Node, frozen=True, tag=43):
     """`raise value from cause`; a bare `raise` has neither; Go `panic(x)` stays a call. `from None` has `Lit(None)`."""
 
     value: Expr | None
     cause: Expr | None
 
 
-class Jump(Node, tag=44):
+class Jump(Node, frozen=True, tag=44):
     """`break`, `continue`, `goto`, `fallthrough`."""
 
     kind: Literal["break", "continue", "goto", "fallthrough"]
     label: str | None = None
 
 
-class If(Node, tag=45):
+class If(Node, frozen=True, tag=45):
     """`elif` is an `If` alone in `orelse`; Go's init statement stands before the If in the same block."""
 
     test: Expr
@@ -301,7 +301,7 @@ class Case(Struct, frozen=True, gc=False, array_like=True):
     body: Block
 
 
-class Switch(Node, tag=46):
+class Switch(Node, frozen=True, tag=46):
     """`switch`, `match` (patterns as expressions, `Opaque` where they are none), type switch (tests are `Is`)."""
 
     subject: Expr | None
@@ -315,13 +315,13 @@ class Comm(Struct, frozen=True, gc=False, array_like=True):
     body: Block
 
 
-class Select(Node, tag=47):
+class Select(Node, frozen=True, tag=47):
     """Go's choice over channels."""
 
     cases: tuple[Comm, ...]
 
 
-class Loop(Node, tag=48):
+class Loop(Node, frozen=True, tag=48):
     """`ever`: no test or a test that is literally true; `while`: test; `count`: Go's three-part loop and nothing else;
     `each`: over `iter` into `target`.
 
@@ -349,7 +349,7 @@ class Handler(Struct, frozen=True, gc=False, array_like=True):
     body: Block
 
 
-class Try(Node, tag=49):
+class Try(Node, frozen=True, tag=49):
     body: Block
     handlers: tuple[Handler, ...]
     orelse: Block
@@ -361,32 +361,32 @@ class Item(Struct, frozen=True, gc=False, array_like=True):
     target: Expr | None
 
 
-class With(Node, tag=50):
+class With(Node, frozen=True, tag=50):
     items: tuple[Item, ...]
     body: Block
     is_async: bool = False
 
 
-class Defer(Node, tag=51):
+class Defer(Node, frozen=True, tag=51):
     """Go `defer call`."""
 
     call: Expr
 
 
-class Go(Node, tag=52):
+class Go(Node, frozen=True, tag=52):
     """Go `go call`."""
 
     call: Expr
 
 
-class Send(Node, tag=53):
+class Send(Node, frozen=True, tag=53):
     """Go `ch <- value`."""
 
     channel: Expr
     value: Expr
 
 
-class Def(Node, tag=54):
+class Def(Node, frozen=True, tag=54):
     """A function or class declared here: the one with that index in the file, bound to `name`."""
 
     kind: Literal["function", "class"]
@@ -394,14 +394,14 @@ class Def(Node, tag=54):
     name: str
 
 
-class Scope(Node, tag=55):
+class Scope(Node, frozen=True, tag=55):
     """Python `global` and `nonlocal`."""
 
     kind: Literal["global", "nonlocal"]
     names: tuple[str, ...]
 
 
-class Delete(Node, tag=56):
+class Delete(Node, frozen=True, tag=56):
     """Python `del`."""
 
     targets: tuple[Expr, ...]

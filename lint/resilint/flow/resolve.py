@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from typing import Any
 
@@ -41,6 +41,8 @@ from resilint.link.names import Names, Package, type_name
 
 STEPS = 4000
 """Expressions looked at for one question; past it the rest of the answer is unknown."""
+TURNS = 3
+"""How often a question that leads back to itself is asked."""
 DEPTH = 70
 """How deep one question may lead into the next."""
 CALLS = 6
@@ -88,8 +90,11 @@ class Resolver:
         """`observed`: calls (function and offset) that are known to reach a function and that its name does not lead to."""
         self.names = names
         self.knowledge = knowledge
-        self._memo: dict[Any, Flows] = {}
+        self._memo: dict[Any, Any] = {}
         self._active: dict[Any, int] = {}
+        self._guesses: dict[Any, Any] = {}
+        self._open: dict[Any, tuple[Any, int]] = {}
+        self._trail: list[Any] = []
         self._lowest = FAR
         self._steps = 0
         self._depth = 0
@@ -104,7 +109,6 @@ class Resolver:
         for target, callers in (observed or {}).items():
             self._observers[target] = sorted({caller for caller, _ in callers}, key=lambda fn: fn.key)
             self._observed[target] = frozenset(at for _, at in callers)
-        self._callers: dict[Fun, tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]] = {}
         self._constants = {
             language: {name: c for lib in knowledge.of(language).libraries for name, c in lib.constants.items()}
             for language in ("python", "go", "java")
@@ -170,37 +174,83 @@ class Resolver:
 
     # ------------------------------------------------------------ the memo
 
-    def _remember(self, key: Any, compute: Any) -> Flows:
+    def _remember(self, key: Any, compute: Callable[[], Flows]) -> Flows:
+        return self._solve(key, compute, (), _things_of)  # type: ignore[no-any-return]
+
+    def _solve(self, key: Any, compute: Callable[[], Any], nothing: Any, digest: Callable[[Any], Any]) -> Any:
+        """The answer to a question, computed once.
+
+        A question met again while it is open gets what is known of it so far, at first nothing; the outermost question of
+        such a circle is asked again until its answer stays, and then all answers that rest on it stand too. An answer that
+        was cut by the budget stands only for a question of its own.
+        """
         found = self._memo.get(key)
         if found is not None:
             return found
-        if key in self._active:
-            self._lowest = min(self._lowest, self._active[key])
-            return ()
+        level = self._active.get(key)
+        if level is not None:
+            self._lowest = min(self._lowest, level)
+            return self._guesses.get(key, nothing)
         if not self._active:
             self._steps = 0
             self._lowest = FAR
+            self._guesses.clear()
+            self._open.clear()
+            self._trail.clear()
+        else:
+            entry = self._open.get(key)
+            if entry is not None:
+                self._lowest = min(self._lowest, entry[1])
+                return entry[0]
         self._steps += 1
         if self._steps > STEPS:
-            return unknown("the search was cut: too many steps")
+            self._lowest = -1
+            return nothing or unknown("the search was cut: too many steps")
         if self._depth > DEPTH:
             self._lowest = -1
-            return unknown("the search was cut: too deep")
+            return nothing or unknown("the search was cut: too deep")
         self._depth += 1
-        self._active[key] = self._depth
-        outer, self._lowest = self._lowest, FAR
+        depth = self._depth
+        self._active[key] = depth
+        outer = self._lowest
+        start = len(self._trail)
         try:
-            result: Flows = compute()
+            for turn in range(TURNS):
+                self._lowest = FAR
+                result = compute()
+                if self._lowest != depth or turn + 1 == TURNS:
+                    break
+                guess = _guessed(result)
+                if digest(guess) == digest(self._guesses.get(key, nothing)):
+                    break
+                self._guesses[key] = guess
+                for inner in self._trail[start:]:
+                    self._open.pop(inner, None)
+                del self._trail[start:]
         finally:
             self._depth -= 1
             del self._active[key]
         mine = self._lowest
-        whole = mine > self._depth and self._steps <= STEPS
-        if whole:
+        if mine >= depth:
             self._memo[key] = result
+            for inner in self._trail[start:]:
+                self._memo[inner] = self._open.pop(inner)[0]
+            del self._trail[start:]
             self._lowest = outer
+            return result
+        self._lowest = min(outer, mine)
+        if mine >= 0:
+            self._guesses[key] = _guessed(result)
+            for inner in self._trail[start:]:
+                self._open[inner] = (self._open[inner][0], min(mine, self._open[inner][1]))
+            self._open[key] = (result, mine)
+            self._trail.append(key)
         else:
-            self._lowest = min(outer, mine if mine <= self._depth else FAR)
+            for inner in self._trail[start:]:
+                self._open.pop(inner, None)
+            del self._trail[start:]
+            if depth == 1:
+                self._memo[key] = result
         return result
 
     # ------------------------------------------------------------ expressions
@@ -559,12 +609,11 @@ class Resolver:
         found = self._go_member(package, name)
         if found:
             return found
-        if "[" in package.path:
-            plain = self.names.go_package(package.path.rpartition(" ")[0])
-            if plain is not None and (found := self._go_member(plain, name)):
-                return found
+        plain = self.names.tested_package(package)
+        if plain is not None and (found := self._go_member(plain, name)):
+            return found
         for imp in module.imports.get(name, ()):
-            target = self.names.go_package(imp.target)
+            target = self.names.go_package(imp.target, module)
             if target is not None:
                 return (Flow(PkgVal(target)),)
             return (Flow(Ext(imp.target)),)
@@ -1086,27 +1135,16 @@ class Resolver:
 
     def callers(self, fn: Fun) -> tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]:
         """Call sites of a function in code that is no test (unless it is one), and whether those are all there can be here."""
-        found = self._callers.get(fn)
-        if found is None:
-            if fn in self._active:
-                self._lowest = min(self._lowest, self._active[fn])
-                return [], True
-            self._active[fn] = self._depth
-            outer, self._lowest = self._lowest, FAR
-            try:
-                found = self._find_callers(fn)
-            finally:
-                del self._active[fn]
-            if self._lowest >= self._depth and self._steps <= STEPS:
-                self._callers[fn] = found
-                self._lowest = outer
-            else:
-                self._lowest = min(outer, self._lowest)
-        return found
+        nothing: tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool] = ([], True)
+        return self._solve(("callers", fn), lambda: self._find_callers(fn), nothing, _sites_of)  # type: ignore[no-any-return]
 
     def _find_callers(self, fn: Fun) -> tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]:
         out: list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]] = []
         whole = True
+        applied = self._called_in_place(fn)
+        if applied is not None:
+            # Nobody else can hold a literal that is called where it stands: `go func() { … }()`.
+            return [(self.frame(applied.fn), applied, self.binds(applied.call, self.frame(applied.fn)), None)], True
         wanted = self._call_names(fn)
         out.extend(self._applied(fn))
         observed = self._observed.get(fn, frozenset())
@@ -1148,6 +1186,14 @@ class Resolver:
             whole = whole and bool(out)
         out.sort(key=lambda x: (x[0].fn.key, x[1].call.at))
         return out, whole
+
+    @staticmethod
+    def _called_in_place(fn: Fun) -> CallSite | None:
+        """The call of a literal that is called where it stands."""
+        if fn.head.kind != "lambda" or fn.head.parent < 0:
+            return None
+        around = fn.module.functions[fn.head.parent]
+        return next((s for s in around.body.calls if isinstance(s.call.fn, f.Fn) and s.call.fn.index == fn.index), None)
 
     def _call_names(self, fn: Fun) -> frozenset[str]:
         if fn.name == "__init__":
@@ -1527,9 +1573,9 @@ class Resolver:
         if fn.head.receiver:
             package = self.names.package_of(fn.module)
             found = package.classes.get(fn.head.receiver)
-            if found is None and "[" in package.path:
-                plain = self.names.go_package(package.path.rpartition(" ")[0])
-                found = plain.classes.get(fn.head.receiver) if plain is not None else None
+            plain = self.names.tested_package(package)
+            if found is None and plain is not None:
+                found = plain.classes.get(fn.head.receiver)
             return found
         return None
 
@@ -2208,6 +2254,21 @@ class _Given(f.Node, frozen=True, eq=False, tag=99):
 
     flows: Any
     fn: Any
+
+
+def _guessed(answer: Any) -> Any:
+    """An answer as it enters its own circle: numbers and texts stay out, or `delay *= 2` would count on and on."""
+    if not all(isinstance(x, Flow) for x in answer):
+        return answer
+    return tuple(flow for flow in answer if not isinstance(flow.thing, Num | Text))
+
+
+def _things_of(flows: Flows) -> frozenset[Any]:
+    return frozenset((flow.thing, flow.omitted) for flow in flows)
+
+
+def _sites_of(callers: tuple[list[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]], bool]) -> Any:
+    return frozenset((frame, site.call.at, site.call.end, this) for frame, site, _, this in callers[0]), callers[1]
 
 
 def _with_unit(flow: Flow, unit: str) -> Flow:

@@ -102,7 +102,7 @@ class Timeouts:
             else f"{what} through {short(subject)} can wait for ever: {where}"
         )
         value = Value(inf, way.confidence, way.steps)
-        self.missing[kind].append(Fault(program.span_of(fn, node), message, value, key=key))
+        self.missing[kind].append(Fault(program.span_of(fn, node), message, value, _severity(fn), key=key))
 
     def _add_disabled(
         self, where: tuple[Fun, f.Node], api: str, kind: str, confidence: Confidence, steps: tuple[Step, ...]
@@ -282,6 +282,11 @@ class Timeouts:
             and (w.holder == found.holder or (w.holder.node is found.holder.node and w.holder.node is not None))
         ]
         return bool(waits) and all(w.bound is not None and w.bound != inf for w in waits)
+
+
+def _severity(fn: Fun) -> Severity | None:
+    """A test that may hang takes no service down: worth knowing, no more."""
+    return Severity.INFO if fn.module.is_test else None
 
 
 def short(name: str) -> str:

@@ -12,17 +12,18 @@ from resilint.link.code import Fun, Klass, Module
 class Thing:
     """Anything an expression can stand for. Things compare by what they are, never by where they were met."""
 
-    __slots__ = ("_key",)
+    __slots__ = ("_hash", "_key")
     _key: tuple[Any, ...]
 
     def __init__(self, *key: Any) -> None:
         self._key = (type(self).__name__, *key)
+        self._hash = hash(self._key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Thing) and self._key == other._key
+        return self is other or (isinstance(other, Thing) and self._hash == other._hash and self._key == other._key)
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return self._hash
 
     def __repr__(self) -> str:
         return f"{self._key[0]}({', '.join(map(repr, self._key[1:]))})"
@@ -122,7 +123,7 @@ class PkgVal(Thing):
     __slots__ = ("package",)
 
     def __init__(self, package: Any) -> None:
-        super().__init__(package.path)
+        super().__init__(package.root, package.path)
         self.package = package
 
 
@@ -160,9 +161,9 @@ class Frame:
         self.key = (
             fn.key,
             None if site is None or caller is None else (caller.fn.key, site.at, site.end),
-            None if caller is None else caller.key,
+            caller,
             this,
-            None if closure is None else closure.key,
+            closure,
         )
         self._hash = hash(self.key)
 
@@ -191,7 +192,7 @@ class FnVal(Thing):
     __slots__ = ("closure", "fn", "this")
 
     def __init__(self, fn: Fun, closure: Frame | None = None, this: Thing | None = None) -> None:
-        super().__init__(fn.key, closure.key if closure is not None else None, this)
+        super().__init__(fn.key, closure, this)
         self.fn = fn
         self.closure = closure
         self.this = this
@@ -221,7 +222,7 @@ class Obj(Thing):
         super().__init__(
             kind,
             type_ if isinstance(type_, str) else type_.key,
-            frame.key if frame is not None and kind != "any" else None,
+            frame if kind != "any" else None,
             where,
             maker,
         )

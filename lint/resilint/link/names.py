@@ -15,7 +15,9 @@ CODE = ("python", "go", "java")
 class Package:
     """A Go package: the files of one directory that share a package clause; tests apart."""
 
-    def __init__(self, path: str, name: str) -> None:
+    def __init__(self, root: str, path: str, name: str) -> None:
+        self.root = root
+        """Directory of its go.mod."""
         self.path = path
         """Import path, or the directory where no go.mod says otherwise."""
         self.name = name
@@ -65,7 +67,8 @@ class Names:
     # ------------------------------------------------------------ building
 
     def _index(self) -> None:
-        self.packages: dict[str, Package] = {}
+        self._packages: dict[tuple[str, str], Package] = {}
+        self._packages_at: dict[str, list[Package]] = {}
         self._package_of: dict[str, Package] = {}
         self._folders: set[str] = {""}
         self._tops: dict[str, list[str]] = {}
@@ -99,31 +102,32 @@ class Names:
                     writers.setdefault(name, []).append(fun)
                 if head.kind == "method":
                     self._methods_named.setdefault(head.name, []).append(fun)
-        for package in self.packages.values():
+        for package in self._packages.values():
             for module in package.modules:
                 for fun in module.functions:
                     if fun.head.receiver and fun.head.receiver in package.classes:
                         package.classes[fun.head.receiver].methods.setdefault(fun.head.name, fun)
 
     def _add_go(self, module: Module) -> None:
-        path = self.go_path(module.folder)
+        root, path = self._go_place(module.folder)
         if module.path.endswith("_test.go"):
             path += " [test]" if not module.facts.package.endswith("_test") else " [xtest]"
-        package = self.packages.get(path)
+        package = self._packages.get((root, path))
         if package is None:
-            package = self.packages[path] = Package(path, module.facts.package)
+            package = self._packages[root, path] = Package(root, path, module.facts.package)
+            self._packages_at.setdefault(path, []).append(package)
         package.modules.append(module)
         self._package_of[module.path] = package
 
-    def go_path(self, folder: str) -> str:
-        """Import path of a directory: the nearest go.mod above decides, else the directory itself."""
+    def _go_place(self, folder: str) -> tuple[str, str]:
+        """Directory of the nearest go.mod above a directory, and the import path it gives; without one, the directory itself."""
         at = folder
         while True:
             if at in self._gomods:
                 rest = folder[len(at) :].strip("/")
-                return self._gomods[at] + ("/" + rest if rest else "")
+                return at, self._gomods[at] + ("/" + rest if rest else "")
             if not at:
-                return folder or "."
+                return "", folder or "."
             at = at.rpartition("/")[0]
 
     # ------------------------------------------------------------ modules
@@ -132,9 +136,18 @@ class Names:
         """The Go package of a file."""
         return self._package_of[module.path]
 
-    def go_package(self, path: str) -> Package | None:
-        """The package with that import path, if it lies in the program."""
-        return self.packages.get(path)
+    def go_package(self, path: str, importer: Module) -> Package | None:
+        """The package that an import path means in a file: of its own Go module, else of the nearest one that has it."""
+        found = self._packages_at.get(path)
+        if not found:
+            return None
+        root = self.package_of(importer).root
+        return max(found, key=lambda package: (package.root == root, _common(package.root, root)))
+
+    def tested_package(self, package: Package) -> Package | None:
+        """The package that a package of tests in the same directory stands beside."""
+        path, bracket, _ = package.path.rpartition(" [")
+        return self._packages.get((package.root, path)) if bracket else None
 
     def python_module(self, importer: Module, name: str, level: int = 0) -> Module | str | None:
         """What `import name` means in that file: a module, a directory of modules (as text), or nothing in this program."""
