@@ -915,7 +915,10 @@ class Resolver:
             text = f"passed to {fn.head.qual} as `{param.name}`"
             return tuple(x.hop(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, text)) for x in flows)
         if param.kind in ("*", "**"):
-            rest = [b for b in args if (b.name is None) == (param.kind == "*")]
+            if param.kind == "**":
+                rest = [b for b in args if b.spread == 2 or (b.name is not None and b.name not in fn.params)]
+            else:
+                rest = [b for b in args if b.name is None and b.spread != 2][len(fn.positional) :]
             return (Flow(Obj("rest", param.kind, frame, f"rest {param.name}", binds=tuple(rest))),)
         if spread:
             found = self._from_spread(param, args, fn)
@@ -998,6 +1001,8 @@ class Resolver:
         if not isinstance(thing, Obj):
             return None
         if thing.kind == "rest" and thing.binds is not None:
+            if thing.frame is not None and key in thing.frame.fn.params:
+                return ()
             for bind in thing.binds:
                 if bind.name == key:
                     flows = self.value(bind.expr, bind.frame)
