@@ -21,6 +21,9 @@ from resilint.model import Confidence, Span, Step, Value
 from resilint.text import Lines
 
 if TYPE_CHECKING:
+    from resilint.flow.after_cancel import AfterCancel
+    from resilint.flow.errors import Errors
+    from resilint.flow.lost_causes import LostCauses
     from resilint.flow.abandoned import Abandoned
     from resilint.flow.batches import Batch
     from resilint.flow.inputs import Sizes
@@ -253,6 +256,27 @@ class Program:
         from resilint.flow.abandoned import abandoned_of
 
         return abandoned_of(self)
+
+    @cached_property
+    def errors(self) -> Errors:
+        """Errors by cause: which tests pick one, which contexts stand behind it."""
+        from resilint.flow.errors import Errors
+
+        return Errors(self)
+
+    @cached_property
+    def lost_causes(self) -> LostCauses:
+        """Places where a timeout or a cancellation becomes an error that hides which it was."""
+        from resilint.flow.lost_causes import LostCauses
+
+        return LostCauses(self)
+
+    @cached_property
+    def after_cancel(self) -> AfterCancel:
+        """Calls that go out after a timeout or a cancellation is known."""
+        from resilint.flow.after_cancel import AfterCancel
+
+        return AfterCancel(self)
 
     @cached_property
     def all_waits(self) -> tuple[Wait, ...]:

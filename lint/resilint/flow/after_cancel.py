@@ -21,7 +21,7 @@ from resilint.flow.errors import (
     mentions,
     received_from,
 )
-from resilint.flow.lost_causes import Given, Givens
+from resilint.flow.lost_causes import Givens
 from resilint.flow.timeouts import Fault
 from resilint.link.code import CallSite, Definition, Fun, dotted, walk
 from resilint.model import Confidence, Step, Value
@@ -224,7 +224,7 @@ class _Walk:
             return self.after.errors.goes_out(site)
         if not any(self._dead(expr, at) for expr, at in self.after.errors.contexts(site)):
             return False
-        return self.after.errors.goes_out(site) or self.after.may_fail(site)
+        return self.after.errors.goes_out(site)
 
     def _dead(self, expr: f.Expr, at: int, depth: int = 0) -> bool:
         errors = self.after.errors
@@ -294,17 +294,6 @@ class AfterCancel:
         entry = self.errors.entry(site) if site is not None else None
         return entry is not None and entry.does == "exit"
 
-    def may_fail(self, site: CallSite) -> bool:
-        """Whether a call that nothing is known of gives an error: it is no logger and no metric."""
-        targets = self.program.targets(site)
-        if any(t.entry is not None for t in targets) or any(self.program.callees(site)):
-            return False
-        stmt = site.stmt
-        if not isinstance(stmt, f.Assign) or stmt.value is not site.call:
-            return False
-        names = [n for target in stmt.targets for n in _names(target)]
-        return bool(names) and (names[-1] == "err" or names[-1].endswith((".err", "Err")))
-
     # ------------------------------------------------------------ contexts
 
     def _go(self) -> Iterator[Fault]:
@@ -315,7 +304,9 @@ class AfterCancel:
 
     def _worth(self, fn: Fun) -> bool:
         lasts = {c.rpartition(".")[2] for c in fn.head.calls}
-        return bool(lasts & {"Is", "Err", "Done", "Cause", "Code"}) or (b"Err" in bytes(fn.module.facts.bodies[fn.index]) and b"==" in bytes(fn.module.facts.bodies[fn.index]))
+        return bool(lasts & {"Is", "Err", "Done", "Cause", "Code"}) or (
+            b"Err" in bytes(fn.module.facts.bodies[fn.index]) and b"==" in bytes(fn.module.facts.bodies[fn.index])
+        )
 
     def _in(self, fn: Fun) -> Iterator[Fault]:
         for stmt, _ in fn.body.stmts:
@@ -345,13 +336,13 @@ class AfterCancel:
         if not walk_.found or (call is not None and self._again(walk_, call)):
             return
         name = ended[0].key
-        first = walk_.found[0]
-        nexts = tuple(self.program.step(fn, s.call, f"`{dotted(s.call.fn) or s.last}` is called next with it") for s in walk_.found)
+        then = f"`{_callee(walk_.found[0])}` with it"
+        nexts = tuple(self.program.step(fn, s.call, f"`{_callee(s)}` is called next with it") for s in walk_.found)
         span = self.program.span_of(fn, pick.node)
         if pick.meaning is not None and not pick.meaning.causes:
-            message = f"`{pick.meaning.text}` also stands for the end of `{name}`, and the code goes on to call `{dotted(first.call.fn) or first.last}` with it"
+            message = f"`{pick.meaning.text}` also stands for the end of `{name}`, and the code goes on to call {then}"
         else:
-            message = f"`{name}` has ended here, and the code goes on to call `{dotted(first.call.fn) or first.last}` with it"
+            message = f"`{name}` has ended here, and the code goes on to call {then}"
         yield Fault(span, message, Value(None, Confidence.HIGH, (*steps, *nexts)), key=(span.path, span.line))
 
     def _ended(self, fn: Fun, pick: Pick) -> tuple[list[Context], CallSite | None, tuple[Step, ...]]:
@@ -395,7 +386,7 @@ class AfterCancel:
         made = self.errors.made(context)
         if made is None:
             return [context]
-        call, row, parent, definition = made
+        _call, row, parent, definition = made
         if row.kind == "bounded" and parent is not None and depth < 4 and context.fn is fn:
             return [context, *self._with_parents(fn, parent, definition.at, depth + 1)]
         return [context]
@@ -484,11 +475,9 @@ class AfterCancel:
         after = any(o[0] == "break" for o in mine)
         if again:
             walk_.renewed.append(loop)
-            if loop.form == "ever":
-                passed = walk_.block(loop.body, known)
-            else:
-                passed = walk_._loop(loop, known)
-            after = after or FALLS in passed and loop.form != "ever" or any(o[0] == "break" and o[1] in (None, loop.label) for o in passed)
+            passed = walk_.block(loop.body, known) if loop.form == "ever" else walk_._loop(loop, known)
+            left = any(o[0] == "break" and o[1] in (None, loop.label) for o in passed)
+            after = after or left or (loop.form != "ever" and FALLS in passed)
         return rest | ({FALLS} if after else set())
 
     def _again(self, walk_: _Walk, call: CallSite) -> bool:
@@ -506,7 +495,11 @@ class AfterCancel:
                 return False
             for name in used:
                 for definition in call.fn.body.reaching(name, call.call.at)[0]:
-                    if definition.expr is not None and _inside(definition, loop) and own & {m.partition(".")[0] for m in mentions(definition.expr)}:
+                    if (
+                        definition.expr is not None
+                        and _inside(definition, loop)
+                        and own & {m.partition(".")[0] for m in mentions(definition.expr)}
+                    ):
                         return False
             return True
         # A loop that ends once the call succeeds is a retry; one that goes on is the next round.
@@ -541,16 +534,15 @@ class AfterCancel:
             walk_.found.clear()
             outcomes = {o for o in outcomes if o[0] != "break"}
             self._follow(walk_, stmt, known, outcomes)
-            if not walk_.found or walk_.found[0].call is tried.call and self._again(walk_, tried):
+            if not walk_.found or (walk_.found[0].call is tried.call and self._again(walk_, tried)):
                 continue
-            first = walk_.found[0]
             line = f.Ref(handler.types[0].at, handler.types[-1].end, "")
             span = self.program.span_of(fn, line)
             steps = (
                 self.program.step(fn, tried.call, "interrupted here"),
-                *(self.program.step(fn, s.call, f"`{dotted(s.call.fn) or s.last}` is called next") for s in walk_.found),
+                *(self.program.step(fn, s.call, f"`{_callee(s)}` is called next") for s in walk_.found),
             )
-            message = f"{names[0].rpartition('.')[2]} ends this work, and the code goes on to call `{dotted(first.call.fn) or first.last}`"
+            message = f"{names[0].rpartition('.')[2]} ends this work, and the code goes on to call `{_callee(walk_.found[0])}`"
             yield Fault(span, message, Value(None, Confidence.HIGH, steps), key=(span.path, span.line))
 
     def _scope_ends(self, kind: f.Expr, fn: Fun) -> Iterator[str]:
@@ -567,16 +559,24 @@ class AfterCancel:
         return (entry is not None and entry.does == "sleep") or self.errors.goes_out(site)
 
 
+def _callee(site: CallSite) -> str:
+    """What a call calls, as written."""
+    return dotted(site.call.fn) or site.last
+
+
 def _ends_on_success(loop: f.Loop) -> bool:
     """Whether a loop is left where nothing has failed: a return or break of its own body, or under `err == nil`."""
     for stmt in loop.body:
         if isinstance(stmt, f.Return) or (isinstance(stmt, f.Jump) and stmt.kind == "break"):
             return True
         if isinstance(stmt, f.If):
-            tests_nil = isinstance(stmt.test, f.Bin) and stmt.test.op == "==" and isinstance(stmt.test.right, f.Lit) and stmt.test.right.value is None
+            tests_nil = (
+                isinstance(stmt.test, f.Bin)
+                and stmt.test.op == "=="
+                and isinstance(stmt.test.right, f.Lit)
+                and stmt.test.right.value is None
+            )
             for block in (stmt.then if tests_nil else (), stmt.orelse if not tests_nil else ()):
                 if any(isinstance(s, f.Return) or (isinstance(s, f.Jump) and s.kind == "break") for s in block):
                     return True
     return False
-
-

@@ -111,7 +111,7 @@ class Errors:
 
     def meaning(self, expr: f.Expr, fn: Fun) -> Meaning | None:
         """What an error value stands for: one that is known by name, or a sentinel of the program."""
-        if not isinstance(expr, f.Ref | f.Field) or not dotted(expr):
+        if not isinstance(expr, f.Ref | f.Field) or not dotted(expr) or self._local(dotted(expr).partition(".")[0], fn):
             return None
         table = self.resolver.table(fn.module)
         found: Meaning | None = None
@@ -128,8 +128,20 @@ class Errors:
                 and thing.frame.fn.index == 0
                 and table.error_call(thing.maker) in _MAKERS
             ):
-                found = Meaning((thing.frame.fn.module.path, thing.node.at), dotted(expr), frozenset(), (thing.frame.fn, thing.node))
+                found = Meaning(
+                    (thing.frame.fn.module.path, thing.node.at), dotted(expr), frozenset(), (thing.frame.fn, thing.node)
+                )
         return found
+
+    @staticmethod
+    def _local(head: str, fn: Fun) -> bool:
+        """Whether a name is a variable of the function or of one around it: not a value with an identity of its own."""
+        scope: Fun | None = fn
+        while scope is not None:
+            if head in scope.params or head in scope.body.definitions or head in scope.head.named_returns:
+                return True
+            scope = scope.parent
+        return False
 
     def handling(self, expr: f.Expr, fn: Fun) -> tuple[str, str] | None:
         """What a call does with the errors it is given (`wraps`, `loses`, `format` …), and its name."""
@@ -171,7 +183,11 @@ class Errors:
         kind = self.resolver.resolve_type(self.resolver.static_type(expr, fn), fn)
         names = [kind] if isinstance(kind, str) else []
         if kind is None:
-            names = [self.resolver.external_type(x.thing) for x in self.resolver.ask(expr, self.resolver.frame(fn)) if isinstance(x.thing, Obj)]
+            names = [
+                self.resolver.external_type(x.thing)
+                for x in self.resolver.ask(expr, self.resolver.frame(fn))
+                if isinstance(x.thing, Obj)
+            ]
         return any((entry := table.type(name)) is not None and entry.role == "context" for name in names if name)
 
     def context(self, expr: f.Expr | None, fn: Fun, at: int) -> Context:
@@ -286,7 +302,11 @@ class Errors:
             if isinstance(right, f.Lit) and right.value is None:
                 return Pick(node, BOTH, context=context), False
             meaning = self.meaning(right, fn)
-            return (Pick(node, meaning.causes, context=context, meaning=meaning), True) if meaning is not None and meaning.causes else None
+            return (
+                (Pick(node, meaning.causes, context=context, meaning=meaning), True)
+                if meaning is not None and meaning.causes
+                else None
+            )
         error = self._error(left, fn)
         if not error or isinstance(right, f.Lit):
             return None
@@ -306,7 +326,12 @@ class Errors:
             return None
         table = self.resolver.table(fn.module)
         base = _base(expr.fn)
-        if not expr.args and base is not None and last_name(expr.fn) == method and (self.is_context(base, fn) or _named_context(base)):
+        if (
+            not expr.args
+            and base is not None
+            and last_name(expr.fn) == method
+            and (self.is_context(base, fn) or _named_context(base))
+        ):
             return base
         if method == "Err" and len(expr.args) == 1 and any(table.error(name) == "both" for name in self._names(expr, fn)):
             return expr.args[0].value
@@ -391,7 +416,13 @@ class Errors:
             return None if left is None or right is None else not decisive
         if test is None:
             return None
-        if isinstance(test, f.Bin) and test.op in ("!=", "==") and isinstance(test.right, f.Lit) and test.right.value is None and dotted(test.left) in known.errors:
+        if (
+            isinstance(test, f.Bin)
+            and test.op in ("!=", "==")
+            and isinstance(test.right, f.Lit)
+            and test.right.value is None
+            and dotted(test.left) in known.errors
+        ):
             return test.op == "!="
         found = self.atom(test, fn)
         if found is None:
@@ -494,10 +525,28 @@ class Errors:
             thing = target.flow.thing
             if isinstance(thing, FnVal) and self.reaches(thing.fn, depth):
                 return True
-        return False
+        return self._may_fail(site) and bool(self.contexts(site))
+
+    def _may_fail(self, site: CallSite) -> bool:
+        """Whether a call that nothing is known of gives an error: then it is no logger and no metric."""
+        stmt, fn = site.stmt, site.fn
+        if isinstance(stmt, f.Assign) and stmt.value is site.call:
+            last = stmt.targets[-1]
+            name = dotted(last.items[-1].value) if isinstance(last, f.Coll) and last.items else dotted(last)
+            fails = name.lower().endswith("err")
+        else:
+            fails = (
+                isinstance(stmt, f.Return)
+                and stmt.value is site.call
+                and bool(fn.head.returns)
+                and fn.head.returns[-1].name == "error"
+            )
+        if not fails or fn.module.language != "go":
+            return False
+        return not any(t.entry is not None or isinstance(t.flow.thing, FnVal) for t in self.program.targets(site))
 
     def reaches(self, fn: Fun, depth: int = 0) -> bool:
-        """Whether a function comes to a call that goes out. A method that is only declared does if it takes a context and may fail."""
+        """Whether a function comes to a call that goes out. A method that is only declared does if it takes a context and fails."""
         found = self._reaches.get(fn)
         if found is not None:
             return found
@@ -512,7 +561,9 @@ class Errors:
         self._reaches[fn] = False
         found = any(site.how != "defer" and self.goes_out(site, depth + 1) for site in fn.body.calls)
         if not found:
-            found = any(self.goes_out(site, depth + 1) for inner in fn.module.functions if inner.parent is fn for site in inner.body.calls)
+            found = any(
+                self.goes_out(site, depth + 1) for inner in fn.module.functions if inner.parent is fn for site in inner.body.calls
+            )
         self._reaches[fn] = found
         return found
 
@@ -581,11 +632,7 @@ def compared(subject: f.Expr | None, tests: tuple[f.Expr, ...]) -> Iterator[f.Ex
 
 def received_from(op: f.Stmt | None) -> f.Expr | None:
     """The channel that a case of a select receives from."""
-    value: f.Expr | None = None
-    if isinstance(op, f.Do):
-        value = op.value
-    elif isinstance(op, f.Assign):
-        value = op.value
+    value = op.value if isinstance(op, f.Do | f.Assign) else None
     return value.value if isinstance(value, f.Recv) else None
 
 

@@ -300,6 +300,8 @@ class ErrorEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     names: tuple[str, ...]
     cause: Literal["timeout", "cancel", "both", "any"]
     """`any`: a class so wide that it contains the others (Exception, OSError)."""
+    scope: bool = False
+    """It says that the task or job around the code has to end, not only the call that raised it."""
 
 
 class ErrorCall(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
