@@ -28,6 +28,8 @@ class Deadline:
     made: tuple[Fun, f.Node] | None = None
     """Where a root or bounded context was made."""
     flow: Flow | None = None
+    root: tuple[Fun, f.Node] | None = None
+    """Of a bounded one: where the fresh context was made that it adds its bound to."""
 
 
 class Deadlines:
@@ -88,7 +90,8 @@ class Deadlines:
             if own == inf:
                 yield from parents or [Deadline("unknown", None, made, flow)]
             else:
-                yield Deadline("bounded", number, made, flow)
+                fresh = parents[0].made if parents and all(p.kind == "root" for p in parents) else None
+                yield Deadline("bounded", number, made, flow, fresh)
 
     def _parent(self, position: int | None, args: tuple[Bind, ...], depth: int, flow: Flow) -> Iterator[Deadline]:
         if position is None or position >= len(args):

@@ -2015,7 +2015,7 @@ class Resolver:
             if klass is not None
             else set()
         )
-        for writer in self.names.writers(name):
+        for writer in self.names.writers(name.rpartition(".")[2]):
             if klass is None and not self._may_hold(obj, writer):
                 continue
             yield from self._writes_of(obj, klass, family, writer, name)

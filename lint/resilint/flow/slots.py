@@ -646,13 +646,19 @@ class Slots:
                 yield Slot("finite", row, None, None, obj, (site.fn, site.call))
 
     def method_calls(self, obj: Obj, method: str) -> Iterator[tuple[CallSite, tuple[Bind, ...]]]:
-        """Calls of a method on this object, anywhere."""
+        """Calls of a method on this object, anywhere; `conf.update` is the method of an attribute of it."""
         language = self._language(obj)
+        part, _, method = method.rpartition(".")
         for caller in self.program.names.callers(method):
             if caller.module.language != language:
                 continue
             for site in caller.body.calls:
                 if site.last != method:
+                    continue
+                if part:
+                    base = dotted(site.call.fn).removesuffix(f".{part}.{method}")
+                    if base != dotted(site.call.fn) and self._is(obj, f.Ref(site.call.at, site.call.at, base), caller):
+                        yield site, self.resolver.binds(site.call, self.resolver.frame(caller))
                     continue
                 for target in self.program.targets(site):
                     holder = target.holder
@@ -665,6 +671,10 @@ class Slots:
                     if holder is not None and (holder == obj or _same_object(holder, obj)):
                         yield site, target.binds
                         break
+
+    def _is(self, obj: Obj, expr: f.Expr, fn: Fun) -> bool:
+        flows = self.resolver.ask(expr, self.resolver.frame(fn))
+        return any(isinstance(x.thing, Obj) and (x.thing == obj or _same_object(x.thing, obj)) for x in flows)
 
     def _statement(self, row: Bound, obj: Obj) -> Iterator[Slot]:
         assert row.statement is not None

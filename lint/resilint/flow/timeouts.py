@@ -61,8 +61,15 @@ class Timeouts:
         self._seen: set[object] = set()
         self._written()
         for wait in program.all_waits:
-            if wait.kind in ("network", "query", "connect") and wait.bound == inf:
+            if wait.kind not in ("network", "query", "connect"):
+                continue
+            if wait.bound == inf:
                 self._sort(wait)
+            elif wait.bound is None:
+                # Whether something else bounds it is not known; that the caller's context stops here is.
+                _ = self._without_context(wait) or self._fresh_context(wait)
+            else:
+                self._longer_context(wait)
         for faults in (*self.missing.values(), self.dropped_context, self.disabled, self.mismatched):
             faults.sort(key=lambda x: (x.span, x.message))
 
@@ -129,7 +136,7 @@ class Timeouts:
         entry = self.program.entries.get(wait.fn)
         if wait.entry.takes_no_context:
             held = self._held(wait.fn)
-        elif entry is not None and entry.context:
+        elif entry is not None and entry.context and wait.bound == inf:
             held = wait.fn.params.get(entry.context)
         else:
             held = None
@@ -144,7 +151,8 @@ class Timeouts:
             )
         else:
             message = f"{short(wait.api)} is given no timeout although `{held.name}` carries the caller's deadline"
-        self.dropped_context.append(Fault(span, message, Value(inf, Confidence.HIGH, self._head_steps(steps)), key=(span,)))
+        sure = Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM
+        self.dropped_context.append(Fault(span, message, Value(inf, sure, self._head_steps(steps)), key=(span,)))
         return True
 
     def _head_steps(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -179,10 +187,38 @@ class Timeouts:
                 f"a fresh context replaces `{held.name}` of {top.head.qual}{far}: "
                 f"{short(wait.api)} has no deadline and is not cancelled"
             )
-            self.dropped_context.append(
-                Fault(self.program.span_of(fn, node), message, Value(inf, Confidence.HIGH, tuple(steps)), key=key)
-            )
+            sure = Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM
+            self.dropped_context.append(Fault(self.program.span_of(fn, node), message, Value(inf, sure, tuple(steps)), key=key))
         return done
+
+    def _longer_context(self, wait: Wait) -> None:
+        """The call is given a fixed bound that outlasts the one its function holds."""
+        for deadline in wait.deadlines:
+            if deadline.root is None or deadline.number is None:
+                continue
+            fn, node = deadline.root
+            held = self._held(fn)
+            key = ("fresh", fn.module.path, node.at)
+            if held is None or key in self._seen:
+                continue
+            outer = self.program.deadlines.of(f.Ref(fn.head.end, fn.head.end, held.name), self.resolver.frame(fn))
+            numbers = [x.number for x in outer if x.kind == "bounded"]
+            if len(numbers) < len(outer) or not numbers or None in numbers:
+                continue
+            least = min(x for x in numbers if x is not None)
+            if deadline.number <= least:
+                continue
+            self._seen.add(key)
+            steps = [
+                self.program.step(*x.made, f"`{held.name}` has {say_seconds(least)}") for x in outer if x.made and x.number == least
+            ]
+            steps.append(self.program.step(wait.fn, wait.site.call, f"{short(wait.api)} waits under the fresh context"))
+            message = (
+                f"a fresh context of {say_seconds(deadline.number)} replaces `{held.name}` of {fn.head.qual}, "
+                f"which ends after {say_seconds(least)}: {short(wait.api)} goes on for callers who have left"
+            )
+            where = self.program.span_of(fn, node)
+            self.dropped_context.append(Fault(where, message, Value(deadline.number, Confidence.HIGH, tuple(steps)), key=key))
 
     def _held(self, fn: Fun) -> f.Param | None:
         """The context or request among a function's parameters; a literal inside a function sees that one's too."""
@@ -191,17 +227,26 @@ class Timeouts:
             for param in scope.head.params:
                 if param.kind == "self" or param.name in ("_", ""):
                     continue
-                kind = self.resolver.resolve_type(param.type, scope) if param.type is not None else None
-                if isinstance(kind, str) and kind:
-                    entry = self.resolver.table(scope.module).type(kind)
-                    if kind == "context.Context" or (
-                        entry is not None and entry.role in ("context", "request") and "Context" in entry.returns
-                    ):
-                        return param
+                if self._carries_context(param, scope):
+                    return param
             if self._detached(scope):
                 return None
             scope = scope.parent
         return None
+
+    def _carries_context(self, param: f.Param, fn: Fun) -> bool:
+        kind = self.resolver.resolve_type(param.type, fn) if param.type is not None else None
+        if not isinstance(kind, str) or not kind:
+            return False
+        table = self.resolver.table(fn.module)
+        entry = table.type(kind)
+        if kind == "context.Context" or (entry is not None and entry.role == "context" and fn.module.language == "go"):
+            return True
+        row = table.context(f"{kind}.Context")
+        if row is None or row.kind != "request":
+            return False
+        # A request may be one that is about to be sent: what is served comes to a handler, or has the name Go gives it there.
+        return fn in self.program.entries or param.name == "r"
 
     def _detached(self, fn: Fun) -> bool:
         """Whether a function literal runs on its own (`go func() {…}`): its parent's request may be over."""

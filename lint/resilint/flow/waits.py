@@ -89,13 +89,23 @@ def waits_of(program: Program) -> Iterator[Wait]:
 def _candidates(program: Program, language: str) -> Iterator[CallSite]:
     """Calls that may wait: of a known name, or any call in a file that imports a library whose objects' every method waits."""
     table = program.knowledge.of(language)
-    wanted = table.names
+    wanted = frozenset(n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.does in ENOUGH for n in c.names)
     for fn in program.functions(language):
         everything = fn.module.is_open_ended(table)
-        if everything or any(c.rpartition(".")[2].rstrip("{") in wanted for c in fn.head.calls):
+        if everything or any(c.rpartition(".")[2] in wanted for c in fn.head.calls):
             for site in fn.body.calls:
-                if site.last in wanted or (everything and "." in dotted(site.call.fn)):
+                if (site.last in wanted or (everything and "." in dotted(site.call.fn))) and not _declared_here(program, site):
                     yield site
+
+
+def _declared_here(program: Program, site: CallSite) -> bool:
+    """Whether a declared type already says that the call enters the program: no need to ask which object it is."""
+    base, _, method = dotted(site.call.fn).rpartition(".")
+    if not base or site.fn.module.language != "go":
+        return False
+    kind = program.resolver.static_type(f.Ref(site.call.at, site.call.at, base), site.fn)
+    klass = program.resolver.resolve_type(kind, site.fn) if kind is not None and kind.shape in ("plain", "ptr") else None
+    return isinstance(klass, Klass) and klass.decl.kind == "struct" and method in klass.methods
 
 
 class _Judge:
