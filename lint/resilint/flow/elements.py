@@ -67,6 +67,7 @@ class Elements:
 
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
+        self._spreading: set[Obj] = set()
         self._stores: dict[Fun, dict[str, list[Store]]] = {}
         self._users: dict[str, list[Fun]] | None = None
         self._ranges: dict[tuple[int, int, int], f.Coll] = {}
@@ -228,8 +229,14 @@ class Elements:
         if not sure:
             for pair in pairs:
                 if pair.spread:
-                    for inner in self.resolver.value(pair.value, frame):
-                        yield from self.of(inner, frame, keys)
+                    if thing in self._spreading:  # `options = {**options, …}` in a loop
+                        continue
+                    self._spreading.add(thing)
+                    try:
+                        spread = [x for inner in self.resolver.value(pair.value, frame) for x in self.of(inner, frame, keys)]
+                    finally:
+                        self._spreading.discard(thing)
+                    yield from spread
                 else:
                     yield from self.resolver.value(pair.value, frame)
         yield from stored
