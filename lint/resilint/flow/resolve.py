@@ -922,18 +922,23 @@ class Resolver:
             return (Flow(Obj("rest", param.kind, frame, f"rest {param.name}", binds=tuple(rest))),)
         if spread:
             found = self._from_spread(param, args, fn)
-            if found is not None:
-                return found
-            return (Flow(Unknown("an argument that may come out of a spread")),)
-        if param.default is not None:
-            top = fn.module.functions[0]
-            values = self.value(param.default, self.frame(top))
-            caller = frame.caller
-            omitted = Omitted(caller.fn, site) if caller is not None else None
-            path = caller.fn.module.path if caller is not None else fn.module.path
-            hop = Hop(path, site.at, site.end, f"this call of {fn.head.qual} leaves `{param.name}` out: its default holds")
-            return tuple(x.hop(hop)._replace(omitted=(*x.omitted, omitted) if omitted is not None else x.omitted) for x in values)
-        return (Flow(Absent()),)
+            if found is None:
+                return (Flow(Unknown("an argument that may come out of a spread")),)
+            if found:
+                left_out = self._left_out(param, fn, frame, site)
+                return union(*(_instead(x, left_out) if isinstance(x.thing, Absent) else (x,) for x in found))
+        return self._left_out(param, fn, frame, site)
+
+    def _left_out(self, param: f.Param, fn: Fun, frame: Frame, site: f.Node) -> Flows:
+        """What a parameter is in a call that does not give it."""
+        if param.default is None:
+            return (Flow(Absent()),)
+        values = self.value(param.default, self.frame(fn.module.functions[0]))
+        caller = frame.caller
+        omitted = (Omitted(caller.fn, site),) if caller is not None else ()
+        path = caller.fn.module.path if caller is not None else fn.module.path
+        hop = Hop(path, site.at, site.end, f"this call of {fn.head.qual} leaves `{param.name}` out: its default holds")
+        return tuple(x.hop(hop)._replace(omitted=(*x.omitted, *omitted)) for x in values)
 
     def argument(self, param: f.Param, args: tuple[Bind, ...], fn: Fun) -> tuple[Bind | None, bool]:
         """The argument that binds a parameter, and whether a spread might hold it instead."""
@@ -960,6 +965,7 @@ class Resolver:
         return None, spread1 or (spread2 and param.kind != "posonly")
 
     def _from_spread(self, param: f.Param, args: tuple[Bind, ...], fn: Fun) -> Flows | None:
+        """What spread arguments give a parameter: `Absent` where a path leaves it out, `()` if all do, `None` if not known."""
         out: list[Flow] = []
         for bind in args:
             if bind.spread == 2:
@@ -987,12 +993,9 @@ class Resolver:
                             return None
                     else:
                         return None
-        if param.default is None:
-            return union(out) if out else None
-        default = self.value(param.default, self.frame(fn.module.functions[0]))
-        if not out:
-            return default
-        return union(*((flow,) if not isinstance(flow.thing, Absent) else _instead(flow, default) for flow in out))
+        if not out and param.default is None:
+            return None
+        return union(out)
 
     def keyed(self, thing: Thing, key: str) -> Flows | None:
         """What a mapping holds under a text key: flows, `()` if surely nothing, `None` if not known."""
@@ -2425,8 +2428,8 @@ def _tests(body: Body, name: str, here: int, since: int) -> list[tuple[f.Expr, b
 
 
 def _instead(flow: Flow, default: Flows) -> Flows:
-    """A default where a flow brings nothing, by the way of that flow."""
-    return tuple(x._replace(hops=flow.hops + x.hops, omitted=flow.omitted + x.omitted) for x in default)
+    """A default where a flow brings nothing: left out by the calls that this flow says, else by the one that the default says."""
+    return tuple(x._replace(hops=flow.hops + x.hops, omitted=flow.omitted or x.omitted, default=flow.default) for x in default)
 
 
 def _covered(arms: list[Arm]) -> bool:
