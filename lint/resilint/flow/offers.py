@@ -7,7 +7,7 @@ argument of outside code, a comparison with a clock, a place that cannot be read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -94,22 +94,52 @@ class Offers:
         place = (way.where[0].module.path, way.where[1].at)
         if place in self._places:
             return True
-        for offer in self._around(wait, holder):
-            if not self._chosen(offer):
-                continue
-            sinks = self.sinks(offer)
-            if sinks and not self._only_beside(sinks, wait, holder):
-                continue
+        dropped = self._dropped(self._around(wait, holder, way), wait, holder)
+        if dropped is not None:
             self._places.add(place)
-            self._note(offer, wait, way, bool(sinks))
+            self._note(*dropped, wait, way, way.where)
             return True
-        return False
+        return self._explained_above(wait, way, holder)
 
-    def _note(self, offer: Offer, wait: Wait, way: Endless, elsewhere: bool) -> None:
+    def _dropped(self, offers: Iterable[Offer], wait: Wait, holder: Obj | None) -> tuple[Offer, bool] | None:
+        """The first of these offers that was chosen and arrives nowhere, or (then true) only at other calls of the client."""
+        for offer in offers:
+            if self._chosen(offer):
+                sinks = self.sinks(offer)
+                if not sinks or self._only_beside(sinks, wait, holder):
+                    return offer, bool(sinks)
+        return None
+
+    def _explained_above(self, wait: Wait, way: Endless, holder: Obj | None) -> bool:
+        """Whether callers, up to three calls above, got a timeout that they do not hand on; each is noted at its call."""
+        level = list(dict.fromkeys(scope for fn in (way.where[0], wait.fn) for scope in _scopes(fn)))
+        seen = set(level)
+        explained = False
+        for _ in range(3):
+            further: list[Fun] = []
+            for fn in level:
+                for _frame, site, _args, _this in self.resolver.callers(fn)[0]:
+                    if site.fn in seen or (site.fn.module.is_test and not wait.fn.module.is_test):
+                        continue
+                    seen.add(site.fn)
+                    scopes = _scopes(site.fn)
+                    dropped = self._dropped((o for scope in scopes for o in self._of_function(scope)), wait, holder)
+                    if dropped is None:
+                        further.extend(scope for scope in scopes if scope is site.fn or scope not in seen)
+                        continue
+                    explained = True
+                    place = (site.fn.module.path, site.call.at)
+                    if place not in self._places:
+                        self._places.add(place)
+                        self._note(*dropped, wait, way, (site.fn, site.call))
+            level = further
+        return explained
+
+    def _note(self, offer: Offer, elsewhere: bool, wait: Wait, way: Endless, where: tuple[Fun, f.Node]) -> None:
         from resilint.flow.timeouts import Fault, short
 
         program = self.program
-        fn, node = way.where
+        fn, node = where
         subject = short(way.subject or wait.api)
         end = "reaches other calls of the same client but not this one" if elsewhere else f"never reaches {subject}"
         message = f"{offer.said} {end}: {short(wait.api)} can wait for ever"
@@ -175,13 +205,10 @@ class Offers:
         places = {(s.fn, s.at) for s in sinks}
         return all(s.kind == "call" for s in sinks) and own not in places and places <= beside
 
-    def _around(self, wait: Wait, holder: Obj | None) -> Iterator[Offer]:
+    def _around(self, wait: Wait, holder: Obj | None, way: Endless) -> Iterator[Offer]:
         seen: set[tuple[object, str]] = set()
-        functions: list[Fun] = []
-        fn: Fun | None = wait.fn
-        while fn is not None:
-            functions.append(fn)
-            fn = fn.parent
+        functions = _scopes(wait.fn)
+        functions.extend(scope for scope in _scopes(way.where[0]) if scope not in functions)
         if holder is not None and holder.frame is not None and holder.frame.fn not in functions:
             functions.append(holder.frame.fn)
         for fn in functions:
@@ -206,6 +233,11 @@ class Offers:
             kinds.append((new.type, fn))
         for defs in fn.body.definitions.values():
             kinds.extend((d.type, fn) for d in defs if d.kind == "declared")
+        for param in fn.head.params:
+            if param.kind != "self" and param.type is None:
+                for flow in self.resolver.parameter(param, self.resolver.frame(fn)):
+                    if isinstance(flow.thing, Obj) and isinstance(flow.thing.type, Klass):
+                        yield from self._of_class(flow.thing.type)
         for kind, where in kinds:
             klass = self.resolver.resolve_type(kind, where) if kind is not None else None
             if isinstance(klass, Klass) and klass.decl.kind in ("struct", "class"):
@@ -583,6 +615,14 @@ class Offers:
                 return
         if self.program.names.callers(fn.name) or self.program.names.values_of.get(fn.name):
             yield ELSEWHERE
+
+
+def _scopes(fn: Fun) -> list[Fun]:
+    """A function and those it is nested in."""
+    scopes = [fn]
+    while scopes[-1].parent is not None:
+        scopes.append(scopes[-1].parent)
+    return scopes
 
 
 def _inside(fn: Fun) -> Iterator[Fun]:
