@@ -90,6 +90,7 @@ class Resolver:
         """`observed`: calls (function and offset) that are known to reach a function and that its name does not lead to."""
         self.names = names
         self.knowledge = knowledge
+        self._keying: set[tuple[Thing, str]] = set()
         self._memo: dict[Any, Any] = {}
         self._active: dict[Any, int] = {}
         self._guesses: dict[Any, Any] = {}
@@ -999,6 +1000,15 @@ class Resolver:
 
     def keyed(self, thing: Thing, key: str) -> Flows | None:
         """What a mapping holds under a text key: flows, `()` if surely nothing, `None` if not known."""
+        if (thing, key) in self._keying:  # `options = {**options, …}` in a loop holds itself
+            return ()
+        self._keying.add((thing, key))
+        try:
+            return self._keyed(thing, key)
+        finally:
+            self._keying.discard((thing, key))
+
+    def _keyed(self, thing: Thing, key: str) -> Flows | None:
         if isinstance(thing, Null):
             return ()
         if not isinstance(thing, Obj):
