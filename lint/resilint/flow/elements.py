@@ -105,6 +105,11 @@ class Elements:
     def of(self, flow: Flow, frame: Frame, keys: list[Thing] | None = None, here: int = FAR) -> Iterator[Flow]:
         """Elements of a thing; with constant keys only those, where they are known. `here`: where in the body of `frame`."""
         thing = flow.thing
+        if isinstance(thing, Obj) and isinstance(thing.type, str) and thing.type:
+            part = self.resolver.part(thing, "[]", frame)
+            if part is not None:
+                yield flow._replace(thing=part)
+                return
         if isinstance(thing, Obj) and thing.frame is not None:
             node = thing.node
             if isinstance(node, f.Coll):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -346,7 +348,10 @@ class Resolver:
             return self.value(expr.right, frame)
         if op in ("==", "!=", "<", ">", "<=", ">=", "in", "not in", "is", "is not"):
             return unknown("a comparison")
-        left, right = self.value(expr.left, frame), self.value(expr.right, frame)
+        left = self.value(expr.left, frame)
+        if op == "%" and left and all(isinstance(x.thing, Text) for x in left):
+            return tuple(x._replace(thing=Text(*_holes(x.thing))) for x in left if isinstance(x.thing, Text))
+        right = self.value(expr.right, frame)
         out: list[Flow] = []
         for a in left:
             for b in right:
@@ -567,7 +572,7 @@ class Resolver:
         for star in module.imports.get("*", ()):
             target = self.names.python_module(module, star.target, star.level)
             if isinstance(target, Module) and target is not module:
-                found = self._remember(("star", target.path, name), lambda target=target: self.member(target, name))
+                found = self._remember(("star", target.path, name), partial(self.member, target, name))
                 if found:
                     return found
             elif target is None:
@@ -1354,6 +1359,12 @@ class Resolver:
                 for target in found:
                     yield target, args
                 return
+        if isinstance(thing, Obj) and isinstance(thing.type, str) and thing.type:
+            called = f"{thing.type}.__call__"
+            table = self.table(frame.fn.module)
+            if table.returned(called) is not None or table.call(called) is not None:
+                yield Bound(thing, "__call__"), args
+                return
         yield thing, args
 
     def result(self, call: f.Call, frame: Frame) -> Flows:
@@ -1458,6 +1469,8 @@ class Resolver:
             key = self._text(args[0])
             default = self.value(args[1].expr, args[1].frame) if len(args) > 1 else ()
             return union((Flow(Env(key or "?")),), default)
+        if name in ("fmt.Sprintf", "<builtin>.str.format"):
+            return self._filled(name, args, call, frame)
         if name == "<builtin>.getattr" and len(args) >= 2:
             key = self._text(args[1])
             if key:
@@ -1506,6 +1519,45 @@ class Resolver:
                 if got is not None:
                     return got or default
         return None
+
+    def _filled(self, name: str, args: tuple[Bind, ...], call: f.Call, frame: Frame) -> Flows | None:
+        """A text with places for values: those that are not one known text or number are holes."""
+        if name == "fmt.Sprintf":
+            templates, values = (self.value(args[0].expr, args[0].frame) if args else ()), args[1:]
+            places = _VERB
+        else:
+            base = call.fn.base if isinstance(call.fn, f.Field) else None
+            if isinstance(call.fn, f.Ref):
+                base = f.Ref(call.fn.at, call.fn.end, call.fn.name.rpartition(".")[0])
+            templates, values = (self.value(base, frame) if base is not None else ()), args
+            places = _BRACES
+        if len(templates) != 1 or not isinstance(templates[0].thing, Text) or templates[0].thing.whole is None:
+            return None
+        pieces: list[str | None] = []
+        end = count = 0
+        template = templates[0].thing.whole
+        for match in places.finditer(template):
+            pieces.append(template[end : match.start()])
+            end = match.end()
+            key = match["key"] or ""
+            if match[0] in ("%%", "{{", "}}"):
+                pieces.append(match[0][0])
+                continue
+            bind = next((b for b in values if b.name == key), None) if key and not key.isdigit() else None
+            if bind is None and (not key or key.isdigit()):
+                position = int(key) if key else count
+                bind = values[position] if position < len(values) and not any(v.spread for v in values) else None
+            count += 1
+            pieces.extend(self._written_out(bind))
+        return (Flow(Text(*pieces, template[end:]), templates[0].hops[:4]),)
+
+    def _written_out(self, bind: Bind | None) -> tuple[str | None, ...]:
+        flows = self.value(bind.expr, bind.frame) if bind is not None else ()
+        if len(flows) == 1 and isinstance(flows[0].thing, Text):
+            return flows[0].thing.pieces
+        if len(flows) == 1 and isinstance(flows[0].thing, Num) and not flows[0].thing.unit:
+            return (_number_text(flows[0].thing.number),)
+        return (None,)
 
     def _first_set(self, args: tuple[Bind, ...]) -> Flows:
         """The first argument that is not zero; where all may be, zero is left."""
@@ -1899,16 +1951,23 @@ class Resolver:
         if isinstance(obj.type, Klass):
             return self._own_field(obj, obj.type, name, frame)
         out = list(self.written(obj, name))
-        if obj.type:
-            returned = self.table(frame.fn.module).returned(f"{obj.type}.{name}")
-            call = self.table(frame.fn.module).call(f"{obj.type}.{name}")
-            if returned and call is None:
-                mro = self.table(frame.fn.module).mro(obj.type)
-                if any(name in level.returns for level in mro) and not out:
-                    pass
+        if obj.type and not out:
+            part = self.part(obj, name, frame)
+            if part is not None:
+                return (Flow(part),)
         if not out and isinstance(obj.node, f.Call) and obj.maker.rpartition(".")[2] == "namedtuple":
             return unknown("a named tuple")
         return union(out, (Flow(Bound(obj, name)),)) if not out else union(out)
+
+    def part(self, obj: Obj, name: str, frame: Frame) -> Obj | None:
+        """What any attribute or element of an external object is that its type does not name (`client.database.collection`)."""
+        table = self.table(frame.fn.module)
+        levels = table.mro(str(obj.type))
+        kind = next((level.returns["*"] for level in levels if "*" in level.returns), None)
+        full = f"{obj.type}.{name}"
+        if kind is None or name.startswith("_") or table.call(full) is not None or table.returned(full) is not None:
+            return None
+        return Obj("call", kind, obj.frame, obj.node, f"{full}#", obj)
 
     def _own_field(self, obj: Obj, klass: Klass, name: str, frame: Frame) -> Flows:
         out: list[Flow] = []
@@ -2087,7 +2146,7 @@ class Resolver:
                     yield from self._literal_field(obj, new, self.frame(writer), name)
 
     def _applied_to(self, obj: Obj, writer: Fun, base: str) -> list[Frame | None] | None:
-        """The frames in which a function that is only called where an object was made, and there gets it, runs for this very object.
+        """The frames in which a function that is only called where an object was made, and there gets it, runs for this object.
 
         So an option given to one call of a factory is not written on what another call makes. `None` where that is not how
         the write comes about; in the list for a call that may be of something unknown.
@@ -2351,6 +2410,16 @@ def _arithmetic(op: str, a: Thing, b: Thing) -> Thing | None:
     return Unknown("arithmetic on unknown values", unit)
 
 
+def _holes(text: Text) -> Iterator[str | None]:
+    """A template of Python's `%` with a hole for every place."""
+    for piece in text.pieces:
+        parts = _PERCENT.split(piece) if piece is not None else [None]
+        for position, part in enumerate(parts):
+            if position:
+                yield None
+            yield part
+
+
 def _unit_after(op: str, a: Num, b: Num, number: float) -> Num:
     if op == "*" and a.unit == "dur" and b.unit == "dur":
         # Go: time.Duration(5) * time.Second, both counted in seconds here, the raw one in nanoseconds by type.
@@ -2529,6 +2598,10 @@ def _admits(thing: Thing, test: f.Expr, polarity: bool, name: str) -> bool:
     }.get(op)
     return outcome is None or outcome == polarity
 
+
+_VERB = re.compile(r"%(?:[-+# 0]*[0-9*]*(?:\.[0-9*]*)?(?:\[(?P<key>)[0-9]+\])?[a-zA-Z]|%)")
+_BRACES = re.compile(r"\{\{|\}\}|\{(?P<key>[A-Za-z_0-9]*)[^{}]*\}")
+_PERCENT = re.compile(r"%(?:\([^)]*\))?[-+# 0]*[0-9]*(?:\.[0-9]*)?[a-zA-Z]")
 
 _PASS = {
     "<builtin>.list": 0,

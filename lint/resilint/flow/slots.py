@@ -64,6 +64,8 @@ _TEXT_UNITS = {
     "h": 3600.0,
     "d": 86400.0,
 }
+_NESTED = ("options", "server_settings", "init_command")
+"""Arguments of drivers that set variables of the session."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ns|us|µs|ms|sec|s|min|m|h|d)")
 
 
@@ -324,9 +326,23 @@ class Slots:
                         out.append(Slot("unknown", row, None, flow, holder, where))
                     elif got:
                         out.extend(self._classified(row, got, holder, (bind.frame.fn, bind.expr)))
+                    else:
+                        out.extend(self._nested(row, thing, holder, (bind.frame.fn, bind.expr)))
         if not out:
             return None
         return Source(row, tuple(out))
+
+    def _nested(self, row: Bound, thing: Obj, holder: Obj | None, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
+        """A key in the text or mapping that a mapping of driver arguments holds: `{"options": "-c statement_timeout=5000"}`."""
+        assert row.key is not None
+        for name in _NESTED:
+            for flow in self.resolver.keyed(thing, name) or ():
+                if isinstance(flow.thing, Text):
+                    text = key_in_text(flow.thing.known, row.key)
+                    if text is not None:
+                        yield replace(self._text_value(row, text), flow=flow, holder=holder, written=where)
+                elif isinstance(flow.thing, Obj):
+                    yield from self._classified(row, self.resolver.keyed(flow.thing, row.key) or (), holder, where)
 
     def _text_value(self, row: Bound, text: str) -> Slot:
         if "\0" in text or not text:
@@ -699,6 +715,13 @@ class Slots:
                                 )
                                 if text is not None:
                                     yield replace(self._text_value(row, text[1]), flow=flow, holder=obj, written=(fn, site.call))
+
+    def parts(self, obj: Obj) -> Iterator[Obj]:
+        """The objects handed to this one whose slots are this one's too."""
+        name = self.resolver.external_type(obj)
+        if name:
+            table = self.program.knowledge.of(self._language(obj))
+            yield from (part for part in self._parts(obj, table, name, self._made_with(obj)) if part is not None)
 
     def _parts(self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None) -> Iterator[Obj | None]:
         seen: set[Obj] = set()

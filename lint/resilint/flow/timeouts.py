@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from resilint import facts as f
 from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.values import Absent, Null, Obj, Unknown
+from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import Endless, Wait
 from resilint.knowledge.schema import Bound, Need, TypeEntry
-from resilint.link.code import CallSite, Fun, Klass
+from resilint.link.code import CallSite, Fun, Klass, last_name
 from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -495,6 +496,9 @@ def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node)
     unmet = [need for need in entry.needs if not _met(need, sources) and not (need.quiet_for_streams and _streams(program, fn))]
     if not unmet:
         return
+    unmet = [need for need in unmet if not _met_by_each(program, entry, need, obj, fn.module.language)]
+    if not unmet:
+        return
     disabled = [s for source in sources for s in source.slots if s.state == "disabled" and s.bound.slot in unmet[0].any]
     if disabled:
         return
@@ -515,6 +519,35 @@ def _said(need: Need) -> str:
 
 def _met(need: Need, sources: tuple[Source, ...]) -> bool:
     return any(source.bound.slot in need.any and any(s.state in ("finite", "unknown") for s in source.slots) for source in sources)
+
+
+def _met_by_each(program: Program, entry: TypeEntry, need: Need, obj: Obj, language: str) -> bool:
+    """Whether every function that is registered with a server by a decorator brings the bound itself."""
+    resolver = program.resolver
+    table = program.knowledge.of(language)
+    rows = {
+        name.rpartition(".")[2]: [b for b in call.bounds if b.slot in need.any]
+        for library in table.libraries
+        for call in library.calls
+        for name in call.names
+        if name.rpartition(".")[0] == entry.name
+    }
+    found = False
+    for fn in program.functions(language):
+        for decorator in fn.head.decorators:
+            expr = decorator.fn if isinstance(decorator, f.Call) else decorator
+            bounds = rows.get(last_name(expr))
+            if not bounds:
+                continue
+            scope = fn.module.functions[max(fn.head.parent, 0)]
+            frame = resolver.frame(scope)
+            if not any(isinstance(x.thing, BoundVal) and x.thing.obj.node is obj.node for x in resolver.ask(expr, frame)):
+                continue
+            binds = resolver.binds(decorator, frame) if isinstance(decorator, f.Call) else ()
+            if not _met(need, tuple(program.slots.at_call(bounds, binds, (scope, decorator)))):
+                return False
+            found = True
+    return found
 
 
 def _streams(program: Program, fn: Fun) -> bool:

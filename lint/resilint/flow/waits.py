@@ -355,9 +355,7 @@ class _Judge:
     def _judged_at_call(self, wait: Wait, holder: Obj) -> bool:
         """A holder that came from outside is judged at the call if the call can take the bound and the type carries none."""
         enough = frozenset(wait.entry.enough or ENOUGH[wait.kind])
-        name = self.resolver.external_type(holder)
-        table = self.program.knowledge.of(self.slots._language(holder))
-        if name and any(level.carries for level in table.mro(name)):
+        if self._carries(holder):
             return False
         return wait.entry.context is not None or any(r.slot in enough for r in wait.entry.bounds)
 
@@ -371,19 +369,26 @@ class _Judge:
             seen += 1
         return False
 
-    def _carrier(self, holder: Obj | None) -> Obj | None:
-        """The object whose construction is the place to mend."""
-        seen = 0
+    def _carrier(self, holder: Obj | None, depth: int = 0) -> Obj | None:
+        """The object whose construction is the place to mend: what the holder was made from, else a part it was given."""
+        chain: list[Obj] = []
         obj = holder
-        best: Obj | None = None
-        while obj is not None and seen < 6:
-            name = self.resolver.external_type(obj)
-            table = self.program.knowledge.of(self.slots._language(obj))
-            if name and any(level.carries for level in table.mro(name)) and obj.frame is not None and obj.kind in ("new", "call"):
-                best = obj
+        while obj is not None and len(chain) < 6:
+            chain.append(obj)
             obj = obj.parent
-            seen += 1
-        return best
+        for obj in reversed(chain):
+            if self._carries(obj) and obj.frame is not None and obj.kind in ("new", "call"):
+                return obj
+        for obj in chain if depth < 3 else []:
+            for part in self.slots.parts(obj):
+                found = self._carrier(part, depth + 1)
+                if found is not None:
+                    return found
+        return None
+
+    def _carries(self, obj: Obj) -> bool:
+        name = self.resolver.external_type(obj)
+        return bool(name) and any(level.carries for level in self.program.knowledge.of(self.slots._language(obj)).mro(name))
 
 
 def _total(sources: list[Source]) -> float | None:
