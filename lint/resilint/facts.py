@@ -481,7 +481,7 @@ class Function(Struct, frozen=True, gc=False, array_like=True):
     values: tuple[str, ...] = ()
     """Dotted names of its body that stand as a value (argument, right side, returned, stored, decorator), each once, sorted."""
     writes: tuple[str, ...] = ()
-    """Names of attributes its body assigns (last segment), sorted; keyed fields of composite literals too."""
+    """Names of attributes its body assigns (last segment), sorted; keyed fields of composite literals and Python's globals too."""
 
 
 class ClassField(Struct, frozen=True, gc=False, array_like=True):

@@ -67,7 +67,7 @@ class Elements:
 
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
-        self._spreading: set[Obj] = set()
+        self._asked: set[tuple[Any, ...]] = set()
         self._stores: dict[Fun, dict[str, list[Store]]] = {}
         self._users: dict[str, list[Fun]] | None = None
         self._ranges: dict[tuple[int, int, int], f.Coll] = {}
@@ -104,6 +104,17 @@ class Elements:
 
     def of(self, flow: Flow, frame: Frame, keys: list[Thing] | None = None, here: int = FAR) -> Iterator[Flow]:
         """Elements of a thing; with constant keys only those, where they are known. `here`: where in the body of `frame`."""
+        key = (flow.thing, frame, tuple(keys or ()), here)
+        if key in self._asked:  # `options = {**options, …}` in a loop, `tasks = list(tasks)`: it holds itself
+            return
+        self._asked.add(key)
+        try:
+            found = list(self._of(flow, frame, keys, here))
+        finally:
+            self._asked.discard(key)
+        yield from found
+
+    def _of(self, flow: Flow, frame: Frame, keys: list[Thing] | None = None, here: int = FAR) -> Iterator[Flow]:
         thing = flow.thing
         if isinstance(thing, Obj) and isinstance(thing.type, str) and thing.type:
             part = self.resolver.part(thing, "[]", frame)
@@ -234,14 +245,8 @@ class Elements:
         if not sure:
             for pair in pairs:
                 if pair.spread:
-                    if thing in self._spreading:  # `options = {**options, …}` in a loop
-                        continue
-                    self._spreading.add(thing)
-                    try:
-                        spread = [x for inner in self.resolver.value(pair.value, frame) for x in self.of(inner, frame, keys)]
-                    finally:
-                        self._spreading.discard(thing)
-                    yield from spread
+                    for inner in self.resolver.value(pair.value, frame):
+                        yield from self.of(inner, frame, keys)
                 else:
                     yield from self.resolver.value(pair.value, frame)
         yield from stored

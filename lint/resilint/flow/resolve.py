@@ -638,12 +638,23 @@ class Resolver:
             for d in top.body.definitions.get(name, ()):
                 out.extend(self.defined(d, self.frame(top)))
         if out:
-            for writer in self.names.writers(name):
-                if writer.module in package.modules and writer.index:
-                    for d in writer.body.definitions.get(name, ()):
-                        if isinstance(d.node, f.Assign) and not d.node.declares and name not in writer.params:
+            for writer in self._go_writers(package, name):
+                definitions = writer.body.definitions.get(name, [])
+                if name not in writer.params and not any(isinstance(d.node, f.Assign) and d.node.declares for d in definitions):
+                    for d in definitions:
+                        if isinstance(d.node, f.Assign):
                             out.extend(self.defined(d, self.frame(writer)))
         return union(out)
+
+    def _go_writers(self, package: Package, name: str) -> Iterator[Fun]:
+        """Functions that may assign a variable of their package: all, where it is declared without a value, else those whose
+        header says so."""
+        bare = all(d.kind == "declared" for module in package.modules for d in module.functions[0].body.definitions.get(name, ()))
+        known = self.names.writers(name)
+        for module in package.modules:
+            for fn in module.functions[1:]:
+                if bare or fn in known:
+                    yield fn
 
     # ------------------------------------------------------------ definitions
 

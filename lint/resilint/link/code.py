@@ -604,10 +604,17 @@ def module_of(path: str, facts: f.FileFacts, is_test: bool) -> Module:
     module = Module(path, facts, is_test=is_test)
     module.functions = [Fun(module, i, head) for i, head in enumerate(facts.functions)]
     module.classes = [Klass(module, i, decl) for i, decl in enumerate(facts.classes)]
-    for fun in module.functions:
-        if fun.head.owner >= 0:
-            methods = module.classes[fun.head.owner].methods
-            # The setter and deleter of a property carry its name; what is read is the getter.
-            if not any(isinstance(d, f.Ref) and d.name.endswith((".setter", ".deleter")) for d in fun.head.decorators):
-                methods[fun.head.name] = fun
+    own_methods(module)
     return module
+
+
+def own_methods(module: Module) -> None:
+    """Give the classes of a file the methods that stand in this file, and no others."""
+    for klass in module.classes:
+        klass.methods = {}
+    for fun in module.functions:
+        # The setter and deleter of a property carry its name; what is read is the getter.
+        if fun.head.owner >= 0 and not any(
+            isinstance(d, f.Ref) and d.name.endswith((".setter", ".deleter")) for d in fun.head.decorators
+        ):
+            module.classes[fun.head.owner].methods[fun.head.name] = fun

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from resilint import facts as f
-from resilint.link.code import Fun, Klass, Module, dotted, module_of
+from resilint.link.code import Fun, Klass, Module, dotted, module_of, own_methods
 
 CODE = ("python", "go", "java")
 
@@ -62,6 +62,10 @@ class Names:
             self.modules[path] = module_of(path, facts, self._is_test(path))
             self.modules = dict(sorted(self.modules.items()))
         if old is not None or path in self.modules:
+            for module in self.modules.values():
+                if module.language == "go":
+                    # Methods come from all files of a package; those of the old file must go.
+                    own_methods(module)
             self._index()
 
     # ------------------------------------------------------------ building

@@ -1611,7 +1611,16 @@ def _assignment(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
             return _stray_parts(r, n, d, out)
         left, right, op = found_left, found_right, operator.type
     value = _values(r, right, d)
-    out.append(Assign(n.start_byte, n.end_byte, (_targets(r, left, d),), op[:-1], value))
+    targets = _targets(r, left, d)
+    for target in (pair.value for pair in targets.items) if isinstance(targets, Coll) else (targets,):
+        if isinstance(target, Index):
+            # `table[key] = f`: the header has to tell who may store into a table of the package
+            base: Expr = target
+            while isinstance(base, Index):
+                base = base.base
+            if isinstance(base, Ref):
+                r.values.add(base.name)
+    out.append(Assign(n.start_byte, n.end_byte, (targets,), op[:-1], value))
     return None
 
 

@@ -156,7 +156,9 @@ _ENCODER = msgspec.msgpack.Encoder()
 _EXPR_DECODER: msgspec.msgpack.Decoder[Expr] = msgspec.msgpack.Decoder(Expr)
 
 _CHAIN = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
-_GENERATED = re.compile(rb"(?m)^\s*#.*(?:@generated\b|DO NOT (?:EDIT|MODIFY)|[Gg]enerated by |[Aa]uto-?generated|[Aa]utomatically generated)")
+_GENERATED = re.compile(
+    rb"(?m)^\s*#.*(?:@generated\b|DO NOT (?:EDIT|MODIFY)|[Gg]enerated by |[Aa]uto-?generated|[Aa]utomatically generated)"
+)
 _SPECIAL_CALLS = frozenset({"isinstance", "int", "float", "str", "bool"})
 _BUILTIN_TYPES = {name: Type(name) for name in ("int", "float", "str", "bool")}
 _MAX_INT = 2**63 - 1
@@ -1406,7 +1408,10 @@ def _delete(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
 
 
 def _global(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
-    out.append((_SCOPE, node.start_byte, node.end_byte, "global", [walk.text(name) for name in _solid_named(node)]))
+    names = [walk.text(name) for name in _solid_named(node)]
+    # who declares a global writes it: that is how its other values are found
+    walk.writes.update(names)
+    out.append((_SCOPE, node.start_byte, node.end_byte, "global", names))
 
 
 def _nonlocal(walk: _Walk, node: _Node, depth: int, out: list[Tree]) -> None:
