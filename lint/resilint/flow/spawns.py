@@ -321,11 +321,24 @@ class Spawns:
             return Limit("finite") if row.backlog != "none" else Limit("none")
         for bound in bounds:
             if bound.setter is None:
-                return Limit("finite")
+                return self._made_with(holder, row)
             found = self._set(bound.setter, holder, site)
             if found is not None:
                 return found
         return Limit("unknown") if holder.kind in ("outside", "any") else Limit("none")
+
+    def _made_with(self, holder: Obj, row: SpawnRow) -> Limit:
+        """The limit that an object gets where it is made."""
+        slots = [s for source in self.program.slots.of_object(holder, frozenset({"concurrency"})) for s in source.slots]
+        if row.backlog != "none" or not slots:
+            return Limit("finite")
+        if any(s.state == "unknown" for s in slots):
+            return Limit("unknown")
+        if any(s.state in ("absent", "disabled") for s in slots):
+            return Limit("none")
+        numbers = [s.number for s in slots if s.number is not None]
+        hops = next((s.flow.hops for s in slots if s.flow is not None), ())
+        return Limit("finite", max(numbers) if len(numbers) == len(slots) else None, hops)
 
     def _set(self, setter: str, holder: Obj, site: CallSite) -> Limit | None:
         base = dotted(site.call.fn).rpartition(".")[0]
