@@ -67,7 +67,7 @@ class Elements:
 
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
-        self._asked: set[tuple[Any, ...]] = set()
+        self._asked: set[tuple[object, ...]] = set()
         self._stores: dict[Fun, dict[str, list[Store]]] = {}
         self._users: dict[str, list[Fun]] | None = None
         self._ranges: dict[tuple[int, int, int], f.Coll] = {}
