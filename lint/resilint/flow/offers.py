@@ -29,6 +29,7 @@ _OTHER = re.compile(
     r"session_?timeout|token|shutdown|grace|drain|visibility|warn|count|at$|start|begin|handshake|header|is_|has_|enabled|stat|code|msg|message|class",
     re.I,
 )
+_SETTINGS = re.compile(r"settings|config|conf$|cfg|options|opts|params|limits", re.I)
 _NO_TIME = frozenset({"bool", "str", "string", "error", "bytes", "list", "dict", "tuple", "set", "object", "type"})
 
 
@@ -38,6 +39,10 @@ def is_offer(name: str, kind: f.Type | None) -> bool:
     if not _NAME.search(last) or _OTHER.search(last) or last.startswith("__"):
         return False
     return kind is None or (kind.shape in ("plain", "ptr", "opt") and kind.name.rpartition(".")[2] not in _NO_TIME)
+
+
+def _promises(param: f.Param) -> bool:
+    return param.kind in ("pos", "posonly", "kw") and not param.name.startswith("_") and is_offer(param.name, param.type)
 
 
 class Sink(NamedTuple):
@@ -79,6 +84,7 @@ class Offers:
         self._parents: dict[Fun, dict[int, list[Any]]] = {}
         self.faults: list[Fault] = []
         self._places: set[tuple[str, int]] = set()
+        self._interfaces: set[str] | None = None
         self.ignored: dict[Obj, Fault] = {}
         self._ignored_attributes()
 
@@ -100,6 +106,42 @@ class Offers:
             self._note(*dropped, wait, way, way.where)
             return True
         return self._explained_above(wait, way, holder)
+
+    def unused(self, wait: Wait) -> None:
+        """Note parameters around a bounded wait that promise a bound and go nowhere: what a caller chooses has no effect."""
+        from resilint.flow.timeouts import Fault, short
+
+        for fn in _scopes(wait.fn):
+            if fn.module.is_test or self._signature_is_given(fn):
+                continue
+            for offer in (Offer(param.name, fn) for param in fn.head.params if _promises(param)):
+                place = (fn.module.path, fn.head.name_at)
+                if place in self._places or not self._chosen(offer) or self.sinks(offer):
+                    continue
+                self._places.add(place)
+                program = self.program
+                span = program.span(fn.module.path, fn.head.name_at, fn.head.name_at + len(fn.name.encode()))
+                message = f"{offer.said} never reaches {short(wait.api)}: what a caller chooses has no effect"
+                steps = (*self._chosen_at(offer), program.step(wait.fn, wait.site.call, f"{short(wait.api)} waits here"))
+                self.faults.append(Fault(span, message, Value(wait.bound, Confidence.MEDIUM, steps)))
+
+    def _chosen_at(self, offer: Offer) -> tuple[Step, ...]:
+        return next((self.program.trace(x.hops) for x in self._values(offer) if x.hops), ())
+
+    def _signature_is_given(self, fn: Fun) -> bool:
+        """Whether somebody else decides what parameters a function has: a base class, an interface, whoever calls it back."""
+        if fn.head.is_abstract or fn in self.program.entries or self.resolver._handed_over(fn) or fn.head.kind == "lambda":
+            return True
+        owner = self.resolver.owner(fn)
+        if owner is None:
+            return False
+        own, external = self.resolver.mro(owner)
+        family = [k for k in self.resolver.family(owner) if k is not owner]
+        if external or any(fn.name in k.methods for k in (*own[1:], *family)):
+            return True
+        if self._interfaces is None:
+            self._interfaces = {m for k in self.program.names.all_classes() if k.decl.kind == "interface" for m in k.methods}
+        return fn.name in self._interfaces
 
     def _dropped(self, offers: Iterable[Offer], wait: Wait, holder: Obj | None) -> tuple[Offer, bool] | None:
         """The first of these offers that was chosen and arrives nowhere, or (then true) only at other calls of the client."""
@@ -222,11 +264,17 @@ class Offers:
 
     def _of_function(self, fn: Fun) -> Iterator[Offer]:
         for param in fn.head.params:
-            if param.kind in ("pos", "posonly", "kw") and is_offer(param.name, param.type):
+            if _promises(param):
                 yield Offer(param.name, fn)
         owner = self.resolver.owner(fn)
         if owner is not None:
             yield from self._of_class(owner)
+            for k in self.resolver.mro(owner)[0]:
+                for name in sorted({*k.fields, *(w for method in k.methods.values() for w in method.head.writes)}):
+                    if _SETTINGS.search(name):
+                        for flow in self.resolver.written(Obj("any", owner, None, None), name):
+                            if isinstance(flow.thing, Obj) and isinstance(flow.thing.type, Klass):
+                                yield from self._of_class(flow.thing.type)
         # Structs that the function is handed or fills itself: options, configuration.
         kinds: list[tuple[f.Type | None, Fun]] = [(p.type, fn) for p in fn.head.params if p.kind != "self"]
         for new, _arm, _stmt in fn.body.news:

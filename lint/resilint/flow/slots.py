@@ -461,6 +461,9 @@ class Slots:
         if thing.kind in ("outside", "any"):
             yield base
             return
+        if isinstance(thing.node, f.New) and not thing.node.fields and "zero" in row.disabled and not isinstance(thing.type, Klass):
+            yield replace(base, state="disabled", number=inf)
+            return
         yield replace(base, state="finite")
 
     def _type(self, obj: Obj, fn: Fun) -> TypeEntry | None:

@@ -71,6 +71,7 @@ class Timeouts:
                 _ = self._without_context(wait) or self._fresh_context(wait)
             else:
                 self._longer_context(wait)
+                self.program.offers.unused(wait)
         for faults in (*self.missing.values(), self.dropped_context, self.disabled, self.mismatched):
             faults.sort(key=lambda x: (x.span, x.message))
 
@@ -92,7 +93,7 @@ class Timeouts:
         fn, node = way.where
         kind = "query" if wait.kind == "query" else "network"
         key = ("missing", kind, fn.module.path, node.at, node.end)
-        if key in self._seen or (fn.module.path, node.at) in self._disabled_at:
+        if key in self._seen or (fn.module.path, node.end) in self._disabled_at:
             return
         self._seen.add(key)
         subject = way.subject or wait.api
@@ -116,7 +117,8 @@ class Timeouts:
         self, where: tuple[Fun, f.Node], api: str, kind: str, confidence: Confidence, steps: tuple[Step, ...]
     ) -> None:
         fn, node = where
-        key = (fn.module.path, node.at)
+        # An assignment and the value it assigns end at one place.
+        key = (fn.module.path, node.end)
         if key in self._disabled_at:
             return
         self._disabled_at.add(key)
@@ -319,15 +321,19 @@ class Timeouts:
 
     def _covered(self, found: WrittenSlot) -> bool:
         """Whether every wait that the written value could make endless is bounded by something else."""
-        if found.holder is None:
-            return False
-        waits = [
-            w
-            for w in self.program.all_waits
-            if w.holder is not None
-            and (w.holder == found.holder or (w.holder.node is found.holder.node and w.holder.node is not None))
-        ]
+        waits = [w for w in self.program.all_waits if self._concerns(found, w)]
         return bool(waits) and all(w.bound is not None and w.bound != inf for w in waits)
+
+    def _concerns(self, found: WrittenSlot, wait: Wait) -> bool:
+        fn, node = found.where
+        if found.holder is not None and wait.holder is not None:
+            same = found.holder.node is not None and wait.holder.node is found.holder.node
+            if same or wait.holder == found.holder:
+                return True
+        if wait.fn is fn and any(arg.value is node for arg in wait.site.call.args):
+            return True
+        slots = (x for source in wait.sources for x in source.slots)
+        return any(x.written is not None and x.written[0] is fn and x.written[1] is node for x in slots)
 
 
 def _severity(fn: Fun) -> Severity | None:
