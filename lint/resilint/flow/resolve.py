@@ -380,7 +380,8 @@ class Resolver:
         for flow in flows:
             thing = flow.thing
             if isinstance(thing, Num) and constant is not None and constant.typed and thing.unit != "dur":
-                thing = Num(thing.number * constant.number * _UNITS.get(constant.unit, 1.0), "dur", raw=True)
+                number = thing.number * constant.number * _UNITS.get(constant.unit, 1.0)
+                thing = Num(number, "dur", raw=True, named=thing.unit)
             elif isinstance(thing, Unknown) and constant is not None and constant.typed:
                 thing = Unknown("raw duration" if thing.unit != "dur" else thing.why, thing.unit)
             elif isinstance(thing, Text) and expr.type.name in ("int", "float"):
@@ -1199,6 +1200,8 @@ class Resolver:
                     continue
                 if not self._fits(fn, site.call):
                     continue
+                if self._steps > STEPS:
+                    return out, False
                 for target, args in self.targets(site.call, frame):
                     if isinstance(target, FnVal) and target.fn is fn:
                         out.append((frame, site, args, target.this))
@@ -2435,7 +2438,7 @@ def _unit_after(op: str, a: Num, b: Num, number: float) -> Num:
     if op == "*" and a.unit == "dur" and b.unit == "dur":
         # Go: time.Duration(5) * time.Second, both counted in seconds here, the raw one in nanoseconds by type.
         raw, other = (a, b) if a.raw else (b, a)
-        return Num(float(raw.number) * 1e9 * float(other.number), "dur")
+        return Num(float(raw.number) * 1e9 * float(other.number), "dur", named=_contradiction(raw.named, other))
     if op in ("*", "/", "+", "-") and "dur" in (a.unit, b.unit):
         if op == "/" and a.unit == b.unit:
             return Num(number)
@@ -2448,11 +2451,20 @@ def _unit_after(op: str, a: Num, b: Num, number: float) -> Num:
                 else (float(a.number) * (1e-9 if a is plain else 1)) - (float(b.number) * (1e-9 if b is plain else 1))
             )
             return Num(total, "dur", typed.raw)
-        return Num(number, "dur", a.raw if a.unit == "dur" else b.raw)
+        plain, typed = (a, b) if b.unit == "dur" else (b, a)
+        return Num(number, "dur", typed.raw, _contradiction(plain.unit, typed) if op == "*" else "")
     if op in ("*", "/"):
         unit, factor = (a.unit, float(b.number)) if a.unit else (b.unit, float(a.number))
         return Num(number, _scaled(op, unit, factor))
     return Num(number, a.unit or b.unit)
+
+
+def _contradiction(named: str, typed: Num) -> str:
+    """The two units where a number named in one is multiplied by a constant of another."""
+    if named in ("", "dur") or typed.raw:
+        return ""
+    unit = next((u for u, scale in _UNITS.items() if u in _NAMED and scale == float(typed.number)), "")
+    return f"{named} times {unit}" if unit and named in _NAMED and unit != named else ""
 
 
 def _scaled(op: str, unit: str, factor: float) -> str:
@@ -2610,6 +2622,7 @@ def _admits(thing: Thing, test: f.Expr, polarity: bool, name: str) -> bool:
     return outcome is None or outcome == polarity
 
 
+_NAMED = ("ns", "us", "ms", "s", "min", "h")
 _VERB = re.compile(r"%(?:[-+# 0]*[0-9*]*(?:\.[0-9*]*)?(?:\[(?P<key>)[0-9]+\])?[a-zA-Z]|%)")
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<key>[A-Za-z_0-9]*)[^{}]*\}")
 _PERCENT = re.compile(r"%(?:\([^)]*\))?[-+# 0]*[0-9]*(?:\.[0-9]*)?[a-zA-Z]")

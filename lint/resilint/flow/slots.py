@@ -64,6 +64,10 @@ _TEXT_UNITS = {
     "h": 3600.0,
     "d": 86400.0,
 }
+_LONGEST = 30 * 86400.0
+"""A duration written with its unit that is longer than this, in seconds, is no timeout: two durations were multiplied."""
+_FOR_EVER = 9.2e9
+"""From here on a Go duration is the largest there is: `math.MaxInt64` nanoseconds."""
 _NESTED = ("options", "server_settings", "init_command")
 """Arguments of drivers that set variables of the session."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ns|us|µs|ms|sec|s|min|m|h|d)")
@@ -396,7 +400,13 @@ class Slots:
             return replace(base, state="finite", number=number)
         go = base.written is not None and base.written[0].module.language == "go"
         if thing.unit == "dur":
-            wrong = "" if not thing.raw or number == 0 else self._implausible(row, number) or _nanoseconds(number, thing)
+            wrong = ""
+            if thing.raw and number:
+                wrong = self._implausible(row, number) or _nanoseconds(number, thing)
+            elif " times " in thing.named:
+                wrong = "a value named in {} is multiplied by a constant in {}".format(*thing.named.split(" times "))
+            elif number > _LONGEST:
+                wrong = self._implausible(row, number)
             return replace(base, state="finite", number=number, mismatch=wrong)
         if row.unit == "dur":
             seconds = number * 1e-9 if go else number
@@ -865,6 +875,8 @@ def _same_object(a: Obj, b: Obj) -> bool:
 
 def _disables(row: Bound, thing: Num) -> bool:
     number = thing.number
+    if row.unit == "dur" and number * (1.0 if thing.unit == "dur" else 1e-9) >= _FOR_EVER:
+        return True
     for value in row.disabled:
         if value == "negative" and not isinstance(number, bool) and number < 0:
             return True

@@ -155,7 +155,9 @@ class Timeouts:
         else:
             message = f"{short(wait.api)} is given no timeout although `{held.name}` carries the caller's deadline"
         sure = Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM
-        self.dropped_context.append(Fault(span, message, Value(inf, sure, self._head_steps(steps)), key=(span,)))
+        self.dropped_context.append(
+            Fault(span, message, Value(inf, sure, self._head_steps(steps)), _severity(wait.fn), key=(span,))
+        )
         return True
 
     def _head_steps(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -191,7 +193,8 @@ class Timeouts:
                 f"{short(wait.api)} has no deadline and is not cancelled"
             )
             sure = Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM
-            self.dropped_context.append(Fault(self.program.span_of(fn, node), message, Value(inf, sure, tuple(steps)), key=key))
+            where = self.program.span_of(fn, node)
+            self.dropped_context.append(Fault(where, message, Value(inf, sure, tuple(steps)), _severity(fn), key=key))
         return done
 
     def _longer_context(self, wait: Wait) -> None:
@@ -221,7 +224,8 @@ class Timeouts:
                 f"which ends after {say_seconds(least)}: {short(wait.api)} goes on for callers who have left"
             )
             where = self.program.span_of(fn, node)
-            self.dropped_context.append(Fault(where, message, Value(deadline.number, Confidence.HIGH, tuple(steps)), key=key))
+            value = Value(deadline.number, Confidence.HIGH, tuple(steps))
+            self.dropped_context.append(Fault(where, message, value, _severity(fn), key=key))
 
     def _held(self, fn: Fun) -> f.Param | None:
         """The context or request among a function's parameters; a literal inside a function sees that one's too."""

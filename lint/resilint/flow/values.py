@@ -33,12 +33,15 @@ class Num(Thing):
     """A number. `unit` is empty where none is known; `dur` is a typed duration, counted in seconds.
 
     `raw`: a typed duration made from a bare number, so counted in nanoseconds by its author's leave or mistake.
+    `named`, of a typed duration: the unit in the name of the bare number it was made from; two, if it was multiplied by another
+    (`ms times s`).
     """
 
-    __slots__ = ("number", "raw", "unit")
+    __slots__ = ("named", "number", "raw", "unit")
 
-    def __init__(self, number: float | int | bool, unit: str = "", raw: bool = False) -> None:
-        super().__init__(float(number), unit, raw, isinstance(number, bool))
+    def __init__(self, number: float | int | bool, unit: str = "", raw: bool = False, named: str = "") -> None:
+        super().__init__(float(number), unit, raw, isinstance(number, bool), named)
+        self.named = named
         self.number = number
         self.unit = unit
         self.raw = raw
