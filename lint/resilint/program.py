@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from resilint.flow.batches import Batch
     from resilint.flow.inputs import Sizes
     from resilint.flow.offers import Offers
+    from resilint.flow.reach import Reach
     from resilint.flow.spawns import Fanout, Spawn, Spawns
     from resilint.flow.timeouts import Fault, Timeouts
     from resilint.flow.waits import Wait
@@ -58,6 +59,7 @@ class Program:
         self.knowledge = load(settings.knowledge, settings.folder)
         self.names = Names(files, source, settings.is_test)
         self.resolver = Resolver(self.names, self.knowledge)
+        self._reach: dict[tuple[str, tuple[str, ...]], Reach] = {}
         self._lines: dict[str, Lines] = {}
         self._targets: dict[tuple[int, Frame], tuple[Target, ...]] = {}
 
@@ -76,6 +78,7 @@ class Program:
         self.resolver = Resolver(self.names, self.knowledge)
         self._lines.pop(path, None)
         self._targets.clear()
+        self._reach.clear()
         for name in [n for n, v in vars(type(self)).items() if isinstance(v, cached_property)]:
             self.__dict__.pop(name, None)
 
@@ -283,7 +286,17 @@ class Program:
         """Every place where code stands still for something outside, with its bounds."""
         from resilint.flow.waits import waits_of
 
-        return tuple(waits_of(self))
+        return tuple(waits_of(self, "network", "query", "connect"))
+
+    def reach(self, language: str, kinds: Iterable[str]) -> Reach:
+        """Which names of a language may hold objects that wait in one of these ways."""
+        from resilint.flow.reach import Reach
+
+        key = (language, tuple(sorted(kinds)))
+        found = self._reach.get(key)
+        if found is None:
+            found = self._reach[key] = Reach(self, language, kinds)
+        return found
 
     def waits(self, *kinds: str) -> Iterator[Wait]:
         """Waits of the given kinds (`network`, `query`, `wait` …)."""

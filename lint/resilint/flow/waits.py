@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
 from resilint.flow.deadlines import Deadline, is_awaited
+from resilint.flow.reach import Reach
 from resilint.flow.slots import Slot, Source, decide
 from resilint.flow.values import Frame, Obj
 from resilint.knowledge.schema import CallEntry
@@ -66,17 +67,18 @@ class Wait:
         return (self.fn.module.path, self.site.call.at, self.site.call.end, self.api)
 
 
-def waits_of(program: Program) -> Iterator[Wait]:
-    """All waits of a program, in order of path and position."""
+def waits_of(program: Program, *kinds: str) -> Iterator[Wait]:
+    """All waits of these kinds, in order of path and position."""
     judge = _Judge(program)
     for language in ("python", "go"):
-        for site in _candidates(program, language):
+        reach = program.reach(language, kinds)
+        for site in _candidates(program, language, reach):
             if site.how == "defer":
                 continue
             seen = set()
             for target in program.targets(site):
                 entry = target.entry
-                if entry is None or entry.does not in ENOUGH or (target.name, target.holder) in seen:
+                if entry is None or entry.does not in kinds or (target.name, target.holder) in seen:
                     continue
                 seen.add((target.name, target.holder))
                 wait = Wait(
@@ -86,15 +88,24 @@ def waits_of(program: Program) -> Iterator[Wait]:
                 yield wait
 
 
-def _candidates(program: Program, language: str) -> Iterator[CallSite]:
+def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallSite]:
     """Calls that may wait: of a known name, or any call in a file that imports a library whose objects' every method waits."""
     table = program.knowledge.of(language)
-    wanted = frozenset(n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.does in ENOUGH for n in c.names)
+    wanted = reach.methods
     for fn in program.functions(language):
         everything = fn.module.is_open_ended(table)
         if everything or any(c.rpartition(".")[2] in wanted for c in fn.head.calls):
             for site in fn.body.calls:
-                if (site.last in wanted or (everything and "." in dotted(site.call.fn))) and not _declared_here(program, site):
+                if (
+                    (
+                        site.last in wanted
+                        or (everything and "." in dotted(site.call.fn))
+                        or isinstance(site.call.fn, f.Ref)
+                        and "." not in site.call.fn.name
+                    )
+                    and reach.candidate(site)
+                    and not _declared_here(program, site)
+                ):
                     yield site
 
 
