@@ -102,6 +102,7 @@ class Resolver:
         self._steps = 0
         self._depth = 0
         self._frames: dict[Any, Frame] = {}
+        self._in_sight: dict[tuple[str, str], bool] = {}
         self._mro: dict[Klass, tuple[list[Klass], list[str]]] = {}
         self._subs: dict[Klass, list[Klass]] | None = None
         self._kept: list[Any] = []
@@ -1193,8 +1194,10 @@ class Resolver:
                 if (
                     shift == "variable"
                     and site.call.at not in observed
-                    and (not isinstance(site.call.fn, f.Ref | f.Index) or not self._is_variable(site, caller))
+                    and (not isinstance(site.call.fn, f.Ref | f.Index | f.Call) or not self._is_variable(site, caller))
                 ):
+                    continue
+                if any(known.call is site.call for _, known, _, _ in out):
                     continue
                 if shift == "observed" and site.call.at not in observed:
                     continue
@@ -1255,7 +1258,8 @@ class Resolver:
                         yield caller, "name"
             for name in sorted(wanted):
                 for holder in self.names.values_of.get(name, ()):
-                    if holder not in seen and holder.module is fn.module:
+                    if holder.module is fn.module or self._sees(holder.module, fn):
+                        # It may call the function by its name too, and has been looked at for that.
                         seen.add(holder)
                         yield holder, "variable"
             if self._handed_over(fn):
@@ -1274,6 +1278,21 @@ class Resolver:
             if caller not in seen:
                 seen.add(caller)
                 yield caller, "observed"
+
+    def _sees(self, module: Module, fn: Fun) -> bool:
+        """Whether a file can name a free function of another one."""
+        if fn.head.kind != "free" or fn.parent is not None or module.language != fn.module.language:
+            return False
+        key = (module.path, fn.module.path)
+        found = self._in_sight.get(key)
+        if found is None:
+            if module.language == "go":
+                package, imports = self.names.package_of(fn.module), module.facts.imports
+                found = self.names.package_of(module) is package or any(imp.target == package.path for imp in imports)
+            else:
+                found = any(self.names.python_module(module, imp.target, imp.level) is fn.module for imp in module.facts.imports)
+            self._in_sight[key] = found
+        return found
 
     @staticmethod
     def _is_variable(site: CallSite, caller: Fun) -> bool:
