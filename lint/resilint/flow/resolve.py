@@ -1280,8 +1280,12 @@ class Resolver:
                 yield caller, "observed"
 
     def _sees(self, module: Module, fn: Fun) -> bool:
-        """Whether a file can name a free function of another one."""
-        if fn.head.kind != "free" or fn.parent is not None or module.language != fn.module.language:
+        """Whether a file can hold a function of another one: it can name it or, a method of no common name, be handed its object."""
+        if fn.parent is not None or module.language != fn.module.language:
+            return False
+        if fn.is_method:
+            return fn.name not in self.table(fn.module).names and len(self.names.values_of.get(fn.name, ())) <= SITES
+        if fn.head.kind != "free":
             return False
         key = (module.path, fn.module.path)
         found = self._in_sight.get(key)
