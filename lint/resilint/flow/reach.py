@@ -39,7 +39,24 @@ _WRAPPERS = frozenset(
 
 
 _BASIC = frozenset(
-    {"str", "int", "float", "bool", "bytes", "string", "error", "byte", "rune", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16"}
+    {
+        "str",
+        "int",
+        "float",
+        "bool",
+        "bytes",
+        "string",
+        "error",
+        "byte",
+        "rune",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint",
+        "uint8",
+        "uint16",
+    }
     | {"uint32", "uint64", "float32", "float64", "None", "context.Context", "time.Duration", "time.Time"}
 )
 
@@ -58,6 +75,8 @@ class Reach:
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
         )
         self.giving = self._giving_methods()
+        self.open_ended = self._open_ended()
+        """Some type in use gives another such object by any attribute."""
         self.names: set[str] = set()
         """Attributes, globals and functions that may give such an object."""
         self._locals: dict[Fun, set[str]] = {}
@@ -112,6 +131,12 @@ class Reach:
                     out.update(n.rpartition(".")[2] for n in kind.made_by)
         return frozenset(out)
 
+    def _open_ended(self) -> bool:
+        heads = {lib.modules for lib in self.table.libraries if any("*" in t.returns and t.name in self.types for t in lib.types)}
+        wanted = {m for modules in heads for m in modules}
+        imports = (imp for m in self.names_index.modules.values() if m.language == self.language for imp in m.facts.imports)
+        return bool(wanted) and any(imp.target in wanted or imp.target.partition(".")[0] in wanted for imp in imports)
+
     def gives(self, canonical: str) -> bool:
         """Whether an external name is such an object or a call of it gives one."""
         table = self.table
@@ -124,6 +149,11 @@ class Reach:
         head, _, last = canonical.rpartition(".")
         shaped = table.shape(head, last) if head else None
         return shaped is not None and shaped in self.types
+
+    def waits(self, canonical: str) -> bool:
+        """Whether an external name is a function that waits: held as a value, its calls have other names."""
+        call = self.table.call(canonical)
+        return call is not None and call.does in self.kinds
 
     def external(self, module: Module, name: str) -> str | None:
         """The canonical external name a dotted name starts as in a file, by its imports alone; `None` if it is not imported."""
@@ -194,7 +224,7 @@ class Reach:
 
     def _seeds(self, module: Module, name: str) -> bool:
         full = self.external(module, name.rstrip("{"))
-        return full is not None and self.gives(full)
+        return full is not None and (self.gives(full) or self.waits(full))
 
     def _typed(self, module: Module, kind: f.Type | None) -> bool:
         if kind is None:
@@ -250,7 +280,9 @@ class Reach:
                     grown |= self._assign(fun, name.removesuffix("[]"))
         for stmt, _arm in body.returns:
             value = stmt.value
-            if fun.head.returns and not any(self._may_hold_type(fun.module, r) or r.shape not in ("plain", "ptr", "opt") for r in fun.head.returns[:1]):
+            if fun.head.returns and not any(
+                self._may_hold_type(fun.module, r) or r.shape not in ("plain", "ptr", "opt") for r in fun.head.returns[:1]
+            ):
                 break
             if self.language == "go" and isinstance(value, f.Coll) and value.items:
                 value = value.items[0].value
@@ -335,7 +367,12 @@ class Reach:
             return [x for x in self._by_name.get(name, ()) if x.is_method]
         head = dotted_name.partition(".")[0]
         if self.language == "go":
-            if dotted_name and head != dotted_name and (path := self.external(fun.module, head)) is not None and not self._local(head, fun):
+            if (
+                dotted_name
+                and head != dotted_name
+                and (path := self.external(fun.module, head)) is not None
+                and not self._local(head, fun)
+            ):
                 package = self.names_index.go_package(path, fun.module)
                 found = package.functions.get(name) if package is not None else None
                 return [found] if found is not None else None
@@ -399,8 +436,10 @@ class Reach:
                     and self.holds(f.Ref(expr.at, expr.end, expr.name.rpartition(".")[0]), fun)
                 ):
                     return True
+                if rest and self.open_ended and self.holds(f.Ref(expr.at, expr.end, expr.name.rpartition(".")[0]), fun):
+                    return True
                 full = self.external(fun.module, expr.name)
-                return full is not None and self.gives(full)
+                return full is not None and (self.gives(full) or self.waits(full))
             case f.Call():
                 last = last_name(expr.fn)
                 if last in self.names:
@@ -425,9 +464,7 @@ class Reach:
                 return last in _WRAPPERS and any(self.holds(a.value, fun) for a in expr.args)
             case f.New():
                 full = self.external(fun.module, expr.type.name)
-                if full is not None and self.gives(full):
-                    return True
-                return False
+                return full is not None and self.gives(full)
             case f.Lit() | f.Fn():
                 return False
             case f.Fmt() | f.Is():

@@ -94,14 +94,13 @@ def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallS
     wanted = reach.methods
     for fn in program.functions(language):
         everything = fn.module.is_open_ended(table)
-        if everything or any(c.rpartition(".")[2] in wanted for c in fn.head.calls):
+        if everything or any(c.rpartition(".")[2] in wanted or ("." not in c and c in reach.names) for c in fn.head.calls):
             for site in fn.body.calls:
                 if (
                     (
                         site.last in wanted
                         or (everything and "." in dotted(site.call.fn))
-                        or isinstance(site.call.fn, f.Ref)
-                        and "." not in site.call.fn.name
+                        or (isinstance(site.call.fn, f.Ref) and "." not in site.call.fn.name)
                     )
                     and reach.candidate(site)
                     and not _declared_here(program, site)
