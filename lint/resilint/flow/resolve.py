@@ -986,13 +986,20 @@ class Resolver:
     def _from_spread(self, param: f.Param, args: tuple[Bind, ...], fn: Fun) -> Flows | None:
         """What spread arguments give a parameter: `Absent` where a path leaves it out, `()` if all do, `None` if not known."""
         out: list[Flow] = []
+        gaps: list[Flow] = []
+        sure = False
         for bind in args:
             if bind.spread == 2:
+                given: list[Flow] = []
                 for flow in self.value(bind.expr, bind.frame):
                     got = self.keyed(flow.thing, param.name)
                     if got is None:
                         return None
-                    out.extend(got)
+                    given.extend(got or (_without(flow),))
+                present = [x for x in given if not isinstance(x.thing, Absent)]
+                out.extend(present)
+                sure = sure or (bool(present) and len(present) == len(given))
+                gaps.extend(x for x in given if isinstance(x.thing, Absent))
             elif bind.spread == 1:
                 position = fn.positional.index(param) if param in fn.positional else -1
                 before = [b for b in args[: args.index(bind)] if b.name is None]
@@ -1012,9 +1019,9 @@ class Resolver:
                             return None
                     else:
                         return None
-        if not out and param.default is None:
-            return None
-        return union(out)
+        if not out:
+            return () if param.default is not None else None
+        return union(out, () if sure else gaps)
 
     def keyed(self, thing: Thing, key: str) -> Flows | None:
         """What a mapping holds under a text key: flows, `()` if surely nothing, `None` if not known."""
@@ -1280,7 +1287,7 @@ class Resolver:
                 yield caller, "observed"
 
     def _sees(self, module: Module, fn: Fun) -> bool:
-        """Whether a file can hold a function of another one: it can name it or, a method of no common name, be handed its object."""
+        """Whether a file can hold a function of another: it can name it or, a method of no common name, be handed its object."""
         if fn.parent is not None or module.language != fn.module.language:
             return False
         if fn.is_method:
@@ -2550,6 +2557,14 @@ def _tests(body: Body, name: str, here: int, since: int) -> list[tuple[f.Expr, b
         elif stmt.orelse and (leaves(stmt.orelse) or _assigns(body, name, stmt.orelse)):
             out.extend(_parts(stmt.test, True))
     return [(t, p) for t, p in out if _speaks(t, name)]
+
+
+def _without(flow: Flow) -> Flow:
+    """Nothing, out of a mapping without the key; for keywords that are passed on, by the call that did not give it."""
+    frame = flow.thing.frame if isinstance(flow.thing, Obj) and flow.thing.kind == "rest" else None
+    if frame is None or frame.caller is None or frame.site is None:
+        return flow._replace(thing=Absent())
+    return flow._replace(thing=Absent(), omitted=(*flow.omitted, Omitted(frame.caller.fn, frame.site)))
 
 
 def _instead(flow: Flow, default: Flows) -> Flows:
