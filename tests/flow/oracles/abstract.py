@@ -82,10 +82,15 @@ class Arg:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a function; for a method the first argument is the receiver."""
+    """A call of a function; for a method the first argument is the receiver.
+
+    `form` is how it is written, which changes nothing: `plain`, `partial` (arguments by keyword come first), `lambda` (a literal
+    called in place), `star` (arguments by position come out of a list).
+    """
 
     function: str
     args: tuple[Arg, ...]
+    form: str = "plain"
 
 
 @dataclass(frozen=True)
@@ -296,7 +301,7 @@ class _Machine:
                 if number is None:
                     raise _Dies
                 return number + right if op == "+" else number - right if op == "-" else number * right
-            case Call(name, args):
+            case Call(name, args, _):
                 return self.call(self.program.function(name), {a.name: self.value(a.value, scope) for a in args})
             case New(name, args):
                 given = {a.name: self.number(a.value, scope) for a in args}

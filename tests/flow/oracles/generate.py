@@ -1,4 +1,8 @@
-"""Abstract programs at random: small, all of it reachable from `main`, with the idioms in which timeouts are computed."""
+"""Abstract programs at random: small, all of it reachable from `main`, with the idioms in which timeouts are computed.
+
+Left out, because the resolver does not follow them: loops that change a number, functions handed to code outside that calls them
+(`pool.submit(f)`), recursion with a changing argument, texts that are parsed as numbers.
+"""
 
 from __future__ import annotations
 
@@ -269,12 +273,13 @@ class _Maker:
 
     def call(self, fn: Function, scope: Scope, depth: int) -> Call:
         self.called.add(fn.name)
+        form = self.choose.of(("plain", "plain", "plain", "lambda") if self.go else ("plain", "plain", "partial", "lambda", "star"))
         if fn.forwards:
             args = self.args(fn.params, scope, depth)
-            return Call(fn.name, tuple(replace(a, how="spread" if a.how == "spread" else "kw") for a in args))
+            return Call(fn.name, tuple(replace(a, how="spread" if a.how == "spread" else "kw") for a in args), form)
         if fn.owner:
-            return Call(fn.name, (Arg("self", self.receiver(fn.owner, scope)), *self.args(fn.params[1:], scope, depth)))
-        return Call(fn.name, self.args(fn.params, scope, depth))
+            return Call(fn.name, (Arg("self", self.receiver(fn.owner, scope)), *self.args(fn.params[1:], scope, depth)), form)
+        return Call(fn.name, self.args(fn.params, scope, depth), form)
 
     def receiver(self, klass: str, scope: Scope) -> Expr:
         return self.object(scope, klass)

@@ -83,8 +83,7 @@ class GoPrinter:
     def _function(self, fn: Function, out: Lines) -> None:
         params = [f"{p.name} {f'*{p.klass}' if p.klass else 'time.Duration'}" for p in fn.params]
         receiver = f"({params.pop(0)}) " if fn.owner else ""
-        gives = {"": "", "number": " time.Duration"}.get(fn.gives, f" *{fn.gives}")
-        out.add(f"func {receiver}{fn.name}({', '.join(params)}){gives} {{")
+        out.add(f"func {receiver}{fn.name}({', '.join(params)}){self._result(fn)} {{")
         self._block(fn.body, out, 1)
         out.add("}")
 
@@ -130,8 +129,8 @@ class GoPrinter:
                 return f"cmp.Or({self.expr(left)}, {self.expr(right)})"
             case Arith(op, left, right):
                 return f"({self.expr(left)} {op} {right if op == '*' else duration(right)})"
-            case Call(name, args):
-                return self.call(name, args)
+            case Call(name, args, form):
+                return self.call(name, args, form)
             case New(name, args):
                 return self._new(self.program.klass(name), args)
         raise AssertionError(f"Go has no {expr}")
@@ -142,13 +141,19 @@ class GoPrinter:
             return f"New{klass.name}({', '.join(given.get(p.name, '0') for p in klass.fields)})"
         return f"&{klass.name}{{{', '.join(f'{name}: {value}' for name, value in given.items())}}}"
 
-    def call(self, name: str, args: tuple[Arg, ...]) -> str:
+    def call(self, name: str, args: tuple[Arg, ...], form: str) -> str:
         """A call; of a method on its first argument."""
         fn = self.program.function(name)
         written = [self.expr(a.value) for a in args]
-        if fn.owner:
-            return f"{written[0]}.{name}({', '.join(written[1:])})"
-        return f"{name}({', '.join(written)})"
+        called = f"{written.pop(0)}.{name}" if fn.owner else name
+        call = f"{called}({', '.join(written)})"
+        if form != "lambda":
+            return call
+        return f"func(){self._result(fn)} {{ {'return ' if fn.gives else ''}{call} }}()"
+
+    @staticmethod
+    def _result(fn: Function) -> str:
+        return {"": "", "number": " time.Duration"}.get(fn.gives, f" *{fn.gives}")
 
     def test(self, test: Test) -> str:
         """A test as an `if` has it."""

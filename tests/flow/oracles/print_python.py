@@ -48,6 +48,7 @@ class PythonPrinter:
         program = self.program
         if name != "settings":
             out.add("import dataclasses")
+            out.add("import functools")
             out.add("import requests")
             out.add("import toggles")
             out.add("import settings" if self.whole_modules else "from settings import *")
@@ -119,7 +120,7 @@ class PythonPrinter:
                     out.add("opts = {}", indent)
                     out.add(f"if {self.test(test)}:", indent)
                     out.add(f'opts["{name}"] = {self.expr(value)}', indent + 1)
-                    out.add(self.call(call.function, call.args, "**opts"), indent)
+                    out.add(self.call(call.function, call.args, "plain", "**opts"), indent)
                 case Wait(tag, value):
                     out.add(f"requests.get(URL, timeout={self.expr(value)})", indent, tag)
 
@@ -141,18 +142,27 @@ class PythonPrinter:
                 return f"({self.expr(then)} if {self.test(test)} else {self.expr(orelse)})"
             case Arith(op, left, right):
                 return f"({self.expr(left)} {op} {right})"
-            case Call(name, args):
-                return self.call(name, args)
+            case Call(name, args, form):
+                return self.call(name, args, form)
             case New(name, args):
                 return f"{name}({self._args(args)})"
 
-    def call(self, name: str, args: tuple[Arg, ...], more: str = "") -> str:
+    def call(self, name: str, args: tuple[Arg, ...], form: str = "plain", more: str = "") -> str:
         """A call; of a method on its first argument."""
         fn = self.program.function(name)
+        called, given = name, args
         if fn.owner:
-            written = ", ".join(x for x in (self._args(args[1:]), more) if x)
-            return f"{self.expr(args[0].value)}.{name}({written})"
-        return f"{name}({', '.join(x for x in (self._args(args), more) if x)})"
+            called, given = f"{self.expr(args[0].value)}.{name}", args[1:]
+        positional = tuple(a for a in given if a.how == "pos")
+        named = tuple(a for a in given if a.how != "pos")
+        if form == "partial":
+            bound = ", ".join(x for x in (called, self._args(named)) if x)
+            return f"functools.partial({bound})({self._args(positional)})"
+        if form == "star" and positional:
+            written = ", ".join(x for x in (f"*[{self._args(positional)}]", self._args(named), more) if x)
+            return f"{called}({written})"
+        written = ", ".join(x for x in (self._args(given), more) if x)
+        return f"(lambda: {called}({written}))()" if form == "lambda" else f"{called}({written})"
 
     def _args(self, args: tuple[Arg, ...]) -> str:
         parts = [self.expr(a.value) for a in args if a.how == "pos"]

@@ -23,14 +23,14 @@ def judge(chain: Chain, printed: PythonChain | GoChain) -> None:
         pytest.fail(f"{chain}\nexpected {expected}, found\n{listed or 'nothing'}\n{shown(printed.files)}")
 
 
-@bounded(80)
+@bounded(50)
 @given(chains("python"))
 def test_python_chains(chain: Chain) -> None:
     judge(chain.intact(), PythonChain(chain.intact()))
     judge(chain, PythonChain(chain))
 
 
-@bounded(80)
+@bounded(50)
 @given(chains("go"))
 def test_go_chains(chain: Chain) -> None:
     judge(chain.intact(), GoChain(chain.intact()))

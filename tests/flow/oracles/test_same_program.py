@@ -37,7 +37,7 @@ def judge(language: str, shape: Shape, style: Style) -> None:
 
 @pytest.mark.parametrize("language", sorted(PRINTERS))
 def test_faults_depend_on_what_a_program_does_alone(language: str) -> None:
-    @bounded(80)
+    @bounded(60)
     @given(written_services())
     def the_faults_are_those_of_the_shape(service: tuple[Shape, Style]) -> None:
         judge(language, *service)
