@@ -49,6 +49,10 @@ DEPTH = 70
 """How deep one question may lead into the next."""
 CALLS = 6
 """Length of a call string; deeper frames forget their callers."""
+CALLS_OF_ALL = 2
+DEPTH_OF_ALL = 400
+STEPS_OF_ALL = 20000
+"""The same where everything in a program is asked: circles are long then, and have to be closed to be left behind."""
 SITES = 24
 """Call sites of one function that are looked at."""
 FAR = 1 << 60
@@ -89,7 +93,13 @@ class Resolver:
     """Answers what expressions may be. Answers are remembered; the same question gives the same answer in the same program."""
 
     def __init__(self, names: Names, knowledge: Knowledge, observed: Mapping[Fun, set[tuple[Fun, int]]] | None = None) -> None:
-        """`observed`: calls (function and offset) that are known to reach a function and that its name does not lead to."""
+        """`observed`: calls (function and offset) that are known to reach a function and that its name does not lead to; given
+        where everything in a program is asked. Then what a cut search found on its way is kept, though a circle that it was in
+        may add to it: each question gets on from where the last one stopped."""
+        self._batch = observed is not None
+        self._calls = CALLS if observed is None else CALLS_OF_ALL
+        self._deepest = DEPTH if observed is None else DEPTH_OF_ALL
+        self._most_steps = STEPS if observed is None else STEPS_OF_ALL
         self.names = names
         self.knowledge = knowledge
         self._keying: set[tuple[Thing, str]] = set()
@@ -106,6 +116,7 @@ class Resolver:
         self._mro: dict[Klass, tuple[list[Klass], list[str]]] = {}
         self._subs: dict[Klass, list[Klass]] | None = None
         self._kept: list[Any] = []
+        self._givens: dict[Any, Bind] = {}
         self.elements = Elements(self)
         self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
         self._observers: dict[Fun, list[Fun]] = {}
@@ -133,9 +144,29 @@ class Resolver:
 
     def enter(self, target: FnVal, site: f.Node, caller: Frame, args: tuple[Bind, ...]) -> Frame:
         """The frame of a function under one call; past the length of a call string, under any."""
-        if caller.depth >= CALLS or self._recursive(target.fn, caller):
+        if self._batch:
+            target = FnVal(target.fn, self._shallow(target.closure), self._alone(target.this))
+            caller = self._shallow(caller) or caller
+        if caller.depth >= self._calls or self._recursive(target.fn, caller):
             return self._intern(Frame(target.fn, this=target.this, closure=target.closure))
         return self._intern(Frame(target.fn, site, caller, args, target.this, target.closure))
+
+    def _shallow(self, frame: Frame | None) -> Frame | None:
+        """A frame whose receiver and outer frames were not told apart by how they came about."""
+        if frame is None or (frame.this is None and frame.closure is None):
+            return frame
+        this = self._alone(frame.this)
+        closure = self.frame(frame.closure.fn) if frame.closure is not None else None
+        if this is frame.this and closure is frame.closure:
+            return frame
+        return self._intern(Frame(frame.fn, frame.site, frame.caller, frame.args, this, closure))
+
+    def _alone(self, thing: Thing | None) -> Thing | None:
+        """An object known by the place that made it, whoever called that."""
+        if not isinstance(thing, Obj) or thing.frame is None or thing.frame is (plain := self.frame(thing.frame.fn)):
+            return thing
+        node = plain if isinstance(thing.node, Frame) else thing.node
+        return Obj(thing.kind, thing.type, plain, node, thing.maker, thing.parent, thing.binds)
 
     @staticmethod
     def _recursive(fn: Fun, caller: Frame | None) -> bool:
@@ -207,10 +238,10 @@ class Resolver:
                 self._lowest = min(self._lowest, entry[1])
                 return entry[0]
         self._steps += 1
-        if self._steps > STEPS:
+        if self._steps > self._most_steps:
             self._lowest = -1
             return nothing or unknown("the search was cut: too many steps")
-        if self._depth > DEPTH:
+        if self._depth > self._deepest:
             self._lowest = -1
             return nothing or unknown("the search was cut: too deep")
         self._depth += 1
@@ -250,8 +281,13 @@ class Resolver:
             self._open[key] = (result, mine)
             self._trail.append(key)
         else:
+            # What was cut is not asked again for this question, or everything behind the cut would be, from each side.
             for inner in self._trail[start:]:
-                self._open.pop(inner, None)
+                entry = self._open[inner]
+                if self._batch:
+                    self._memo[inner] = entry[0]
+                self._open[inner] = (entry[0], -1)
+            self._open[key] = (result, -1)
             del self._trail[start:]
             if depth == 1:
                 self._memo[key] = result
@@ -872,10 +908,13 @@ class Resolver:
 
     def _given(self, place: f.Node, flows: Flows, frame: Frame, fn: Fun | None = None) -> Bind:
         """An argument that nobody wrote and whose value is known."""
-        given = _Given(place.at, place.end, flows, fn)
-        self._memo[(id(given), frame)] = flows
-        self._kept.append(given)
-        return Bind(given, frame)  # type: ignore[arg-type]
+        key = (id(place), frame, fn, _things_of(flows))
+        bind = self._givens.get(key)
+        if bind is None:
+            given = _Given(place.at, place.end, flows, fn)
+            self._memo[(id(given), frame)] = flows
+            bind = self._givens[key] = Bind(given, frame)  # type: ignore[arg-type]
+        return bind
 
     # ------------------------------------------------------------ parameters
 
@@ -1210,7 +1249,7 @@ class Resolver:
                     continue
                 if not self._fits(fn, site.call):
                     continue
-                if self._steps > STEPS:
+                if self._steps > self._most_steps:
                     return out, False
                 for target, args in self.targets(site.call, frame):
                     if isinstance(target, FnVal) and target.fn is fn:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
-from resilint.flow.resolve import Resolver
+from resilint.flow.resolve import DEPTH_OF_ALL, Resolver
 from resilint.flow.values import Bound, ClassVal, Ext, FnVal, Obj, SuperVal, Thing
 from resilint.link.code import Fun, Klass, Module, dotted, last_name, walk
 
@@ -81,6 +83,24 @@ def call_graph(program: Program) -> tuple[list[str], list[Edge]]:
     """
     nodes = {function_name(fn) for fn in program.functions("python", "go")}
     accessors = frozenset(fn.name for fn in program.functions("python") if fn.head.is_property)
+    with _deep():
+        edges = _edges(program, accessors)
+    nodes.update(callee for _, callee in edges)
+    return sorted(nodes), sorted(edges)
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Room for questions that lead far: each is several calls of this interpreter."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 12 * DEPTH_OF_ALL + 1000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _edges(program: Program, accessors: frozenset[str]) -> set[Edge]:
     observed: dict[Fun, set[tuple[Fun, int]]] = {}
     edges: set[Edge] = set()
     for _ in range(ROUNDS):
@@ -97,8 +117,7 @@ def call_graph(program: Program) -> tuple[list[str], list[Edge]]:
                 known.add((fn, at))
         if not further:
             break
-    nodes.update(callee for _, callee in edges)
-    return sorted(nodes), sorted(edges)
+    return edges
 
 
 def module_name(module: Module) -> str:
