@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 from resilint import Finding, Program, Rule, Severity
 
-WHO_DECIDES = {"input": ", as many as the caller sends", "data": ", as many as the answer holds", "parameter": ", as many as callers pass"}
+WHO_DECIDES = {
+    "input": ", as many as the caller sends",
+    "data": ", as many as the answer holds",
+    "parameter": ", as many as callers pass",
+}
 
 
 def check(program: Program) -> Iterator[Finding]:
@@ -14,10 +18,13 @@ def check(program: Program) -> Iterator[Finding]:
         if fanout.event:
             message = f"one {fanout.unit} is started for every {fanout.event} and nothing limits how many run"
         else:
-            message = f"one {fanout.unit} is started for each of `{fanout.over}`{WHO_DECIDES.get(fanout.size.kind, '')}, and nothing limits them"
+            many = WHO_DECIDES.get(fanout.size.kind, "")
+            message = f"one {fanout.unit} is started for each of `{fanout.over}`{many}, and nothing limits them"
         if fanout.siblings:
             names = sorted({sibling.name for sibling in fanout.siblings})
-            limits = sorted({f"{sibling.limit.number:g}" for sibling in fanout.siblings if sibling.limit.number is not None}, key=float)
+            limits = sorted(
+                {f"{sibling.limit.number:g}" for sibling in fanout.siblings if sibling.limit.number is not None}, key=float
+            )
             what = f"a limit of {' or '.join(limits)}" if limits else "a limit"
             message += f": {_listed(names)} {'sets' if len(names) == 1 else 'set'} {what}"
         siblings = [program.value(s.limit.number, fanout.confidence, hops=s.limit.hops) for s in fanout.siblings]

@@ -10,7 +10,8 @@ from resilint import Finding, Program, Rule, Severity
 def check(program: Program) -> Iterator[Finding]:
     for batch in program.batches():
         work = f"starts a {batch.spawn.unit} for" if batch.spawn is not None else "waits for a peer for"
-        message = f"`{batch.over}` is as long as the caller makes it: {batch.fn.head.qual} {work} each element and never checks how many there are"
+        who = batch.fn.head.qual
+        message = f"`{batch.over}` is as long as the caller makes it: {who} {work} each element and never checks how many there are"
         yield RULE.finding(batch.span, message, program.value(None, batch.confidence, *batch.steps))
 
 

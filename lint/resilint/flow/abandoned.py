@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
 from resilint.flow.spawns import Spawn, leaves_by, nodes, short
 from resilint.flow.values import Null, Num, Obj
+from resilint.flow.waits import waits_of
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Span, Step
@@ -65,7 +67,9 @@ class _Finder:
 
     def _sends(self, spawn: Spawn, body: Fun) -> Iterator[tuple[f.Send, str]]:
         """Sends of a started function that have no other way out, with the name of the channel where it is started."""
-        chosen = {id(case.op) for stmt, _ in body.body.stmts if isinstance(stmt, f.Select) and len(stmt.cases) > 1 for case in stmt.cases}
+        chosen = {
+            id(case.op) for stmt, _ in body.body.stmts if isinstance(stmt, f.Select) and len(stmt.cases) > 1 for case in stmt.cases
+        }
         for stmt, _ in body.body.stmts:
             if not isinstance(stmt, f.Send) or id(stmt) in chosen:
                 continue
@@ -95,7 +99,13 @@ class _Finder:
         step = self.program.step
         steps = (
             step(home, makes[0], f"`{name}` has no buffer: a send waits until somebody receives"),
-            step(spawn.fn, spawn.site.call.fn if not isinstance(spawn.site.call.fn, f.Fn) else f.Ref(spawn.site.stmt.at, spawn.site.stmt.at + 2, ""), "the goroutine starts here"),
+            step(
+                spawn.fn,
+                spawn.site.call.fn
+                if not isinstance(spawn.site.call.fn, f.Fn)
+                else f.Ref(spawn.site.stmt.at, spawn.site.stmt.at + 2, ""),
+                "the goroutine starts here",
+            ),
             step(home, way, f"{home.head.qual} may leave here without receiving"),
         )
         text = f"once {home.head.qual} has left, nobody receives from `{name}`: the goroutine waits here for ever"
@@ -107,7 +117,9 @@ class _Finder:
             for site in fn.body.calls:
                 if site.call is spawn.site.call:
                     continue
-                if any(name in {dotted(n) for n in walk(a.value) if isinstance(n, f.Ref)} for a in site.call.args) and dotted(site.call.fn) not in (
+                if any(name in {dotted(n) for n in walk(a.value) if isinstance(n, f.Ref)} for a in site.call.args) and dotted(
+                    site.call.fn
+                ) not in (
                     "close",
                     "len",
                     "cap",
@@ -115,11 +127,7 @@ class _Finder:
                     return True
             for stmt, _ in fn.body.stmts:
                 values: list[Any] = []
-                if isinstance(stmt, f.Return):
-                    values = [stmt.value]
-                elif isinstance(stmt, f.Assign):
-                    values = [stmt.value]
-                elif isinstance(stmt, f.Send):
+                if isinstance(stmt, (f.Return, f.Assign, f.Send)):
                     values = [stmt.value]
                 for value in values:
                     if value is not None and _as_value(value, name):
@@ -189,20 +197,15 @@ class _Finder:
                     yield found
                     break
 
-    @property
+    @cached_property
     def _join_names(self) -> frozenset[str]:
-        found: frozenset[str] | None = self.__dict__.get("_names")
-        if found is None:
-            libraries = self.program.knowledge.of("python").libraries
-            found = frozenset(
-                name.rpartition(".")[2]
-                for x in libraries
-                for call in x.calls
-                if call.does in ("wait", "submit") and any(b.slot in ("wait", "total") and b.unit == "s" for b in call.bounds)
-                for name in call.names
-            )
-            self.__dict__["_names"] = found
-        return found
+        return frozenset(
+            name.rpartition(".")[2]
+            for library in self.program.knowledge.of("python").libraries
+            for call in library.calls
+            if call.does in ("wait", "submit") and any(b.slot in ("wait", "total") and b.unit == "s" for b in call.bounds)
+            for name in call.names
+        )
 
     def _patience(self, entry: CallEntry, target: Target, site: CallSite) -> float | None:
         """The timeout of a join in seconds (-1 of unknown length); none where it waits without one."""
@@ -234,9 +237,8 @@ class _Finder:
             return None
         bodies = tuple(b for s in starts for b in s.bodies)
         longest, wait_steps, unknown = self._longest(bodies, starts)
-        if patience > 0 and longest != inf and not unknown and longest <= SMALL * patience and (longest > 0 or bodies):
-            if longest > 0:
-                return None
+        if not unknown and 0 < longest <= SMALL * patience:
+            return None
         steps: list[Step] = []
         for start in starts:
             steps.append(self.program.step(start.fn, start.site.call, "the work is started here"))
@@ -244,7 +246,7 @@ class _Finder:
         said = f"after {patience:g} s" if patience > 0 else "when the time is over"
         if pool is not None:
             how = self.program.step(fn, pool, "leaving this block waits for all work of the pool")
-            sure = Confidence.HIGH if long else Confidence.MEDIUM
+            sure = Confidence.HIGH if long else Confidence.LOW if unknown else Confidence.MEDIUM
             text = f"giving up {said} does not help: leaving the block waits for the worker to end"
             return Abandoned(self.program.span_of(fn, site.call), text, sure, (*steps, how, *wait_steps))
         threads = any(s.row.backlog != "none" for s in starts)
@@ -286,12 +288,9 @@ class _Finder:
                 if isinstance(d.expr, f.Call):
                     yield d.expr
 
-    @property
+    @cached_property
     def _by_call(self) -> dict[int, Spawn]:
-        found: dict[int, Spawn] | None = self.__dict__.get("_calls")
-        if found is None:
-            found = self.__dict__["_calls"] = {id(s.site.call): s for s in self.program.spawns}
-        return found
+        return {id(s.site.call): s for s in self.program.spawns}
 
     def _pool_around(self, site: CallSite, target: Target, entry: CallEntry) -> f.Node | None:
         """The `with` of the executor that runs the awaited work, where the join stands inside it."""
@@ -321,7 +320,7 @@ class _Finder:
         """The longest single wait that work may do in seconds, where, and whether one of unknown length is among them."""
         if self._waits is None:
             self._waits = {}
-            for wait in self.program.all_waits:
+            for wait in (*self.program.all_waits, *waits_of(self.program, "wait")):
                 self._waits.setdefault(wait.fn, []).append(wait)
         seen: dict[Fun, None] = dict.fromkeys(bodies)
         layer = list(seen)
@@ -345,14 +344,23 @@ class _Finder:
 
     def _cancels(self, site: CallSite) -> bool:
         body = site.fn.body
-        return any(other.last in ("cancel", "kill", "terminate", "set", "close", "stop", "abort") and other.call.at > site.call.at for other in body.calls)
+        return any(
+            other.last in ("cancel", "kill", "terminate", "set", "close", "stop", "abort") and other.call.at > site.call.at
+            for other in body.calls
+        )
 
     # ------------------------------------------------------------ asyncio: a task that nobody holds
 
     def dropped_tasks(self) -> Iterator[Abandoned]:
         """Tasks started while a request is handled that nobody holds, and that may never end."""
         for spawn in self.program.spawns:
-            if spawn.unit != "task" or not spawn.dropped or spawn.row.joins or spawn.fn.module.language != "python" or self.program.is_test(spawn.fn):
+            if (
+                spawn.unit != "task"
+                or not spawn.dropped
+                or spawn.row.joins
+                or spawn.fn.module.language != "python"
+                or self.program.is_test(spawn.fn)
+            ):
                 continue
             if any(self._role(h, spawn.fn) == "group" for h in spawn.holders):
                 continue
@@ -415,7 +423,9 @@ def _receives(op: f.Stmt, name: str) -> bool:
 
 
 def _returns(block: f.Block) -> bool:
-    return any(isinstance(n, f.Return) or (isinstance(n, f.Jump) and (n.label is not None or n.kind == "goto")) for n in walk_block(block))
+    return any(
+        isinstance(n, f.Return) or (isinstance(n, f.Jump) and (n.label is not None or n.kind == "goto")) for n in walk_block(block)
+    )
 
 
 def _ends_process(block: f.Block) -> bool:

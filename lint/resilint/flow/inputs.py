@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 Kind = Literal["none", "constant", "bounded", "configured", "unknown", "event", "held", "parameter", "data", "input"]
 """From harmless to harmful. `none`: nothing is known to be in it; `event`: it has no end; `held`: a field that other code fills;
-`parameter`: as long as callers outside the program make it; `data`: what a peer or database answered; `input`: what a request holds."""
+`parameter`: as long as callers outside the program make it; `data`: what a peer or database answered; `input`: what a request
+holds."""
 
 _RANK: dict[str, int] = {
-    k: i for i, k in enumerate(("none", "constant", "bounded", "configured", "unknown", "event", "held", "parameter", "data", "input"))
+    k: i
+    for i, k in enumerate(("none", "constant", "bounded", "configured", "unknown", "event", "held", "parameter", "data", "input"))
 }
 _DEPTH = 40
 _CALLS = 4
@@ -54,18 +56,25 @@ CONFIGURED = Size("configured")
 _CONFIG = re.compile(r"(?:^|_)(?:config|configs|conf|cfg|settings?|options?|opts?|flags?|args|argv|env|environ|params)(?:$|_)")
 _CHUNKS = re.compile(r"chunk|batch|page|paginat|partition|grouper|window|slices", re.IGNORECASE)
 _CUTS = re.compile(
-    r"^(?:islice|sample|nlargest|nsmallest|most_common|limit|take|first|head|top|fetchmany|truncate|clamp|at_most|pagina\w*|range_by_score)$",
+    r"^(?:islice|sample|nlargest|nsmallest|most_common|limit|take|first|head|top|fetchmany|truncate|clamp|at_most|pagina\w*)$",
     re.IGNORECASE,
 )
-_KEEPS = frozenset(
-    "list tuple sorted set frozenset reversed enumerate dict iter str bytes deque array chain unique uniq dedupe dedup distinct "
-    "loads load json_loads decode parse unmarshal split splitlines fields strip trim trimspace lower upper tolower toupper replace "
-    "copy deepcopy clone keys values items get getlist getall get_all get_json json form query read text body data model_dump dict "
-    "maybe cast from_iterable flatten collect compact sort reverse readall newreader newdecoder maxbytesreader limitreader nopcloser bytes".split()
-)
+_RESHAPES = """
+list tuple sorted set frozenset reversed enumerate dict iter str bytes deque array chain unique uniq dedupe dedup distinct
+loads load json_loads decode parse unmarshal split splitlines fields strip trim trimspace lower upper tolower toupper replace
+copy deepcopy clone keys values items get getlist getall get_all get_json json form query read text body data model_dump
+maybe cast from_iterable flatten collect compact sort reverse readall newreader newdecoder maxbytesreader limitreader nopcloser
+"""
+_KEEPS = frozenset(_RESHAPES.split())
+"""Calls whose result has what they are given or called on, in another form."""
 _MAPS = {"map": 1, "filter": 1, "starmap": 1}
-_ASIDE = re.compile(r"^(?:app|state|user|session|context|ctx|db|scope|client|headers?|cookies?|method|url_for|log|logger|meta)$|^[Cc]ontext$", re.IGNORECASE)
-_SCHEMA = re.compile(r"max_length|max_items|maxItems|maxLength|conlist|MaxLen|Len\(|max_size|(?:\b(?:max|lte|lt|len|le)=\d)|Length\(|\bslice\(")
+_ASIDE = re.compile(
+    r"^(?:app|state|user|session|context|ctx|db|scope|client|headers?|cookies?|method|url_for|log|logger|meta)$|^[Cc]ontext$",
+    re.IGNORECASE,
+)
+_SCHEMA = re.compile(
+    r"max_length|max_items|maxItems|maxLength|conlist|MaxLen|Len\(|max_size|(?:\b(?:max|lte|lt|len|le)=\d)|Length\(|\bslice\("
+)
 _FILLS = re.compile(r"bind|decode|unmarshal|parse|read|scan|load|receive|from", re.IGNORECASE)
 _CHECKS = re.compile(r"valid|check|verify|ensure|limit|sanit|clean|require|assert", re.IGNORECASE)
 _ROWS = re.compile(r"\b(?:limit|top|fetch\s+(?:first|next))\b|\bcount\s*\(", re.IGNORECASE)
@@ -138,7 +147,9 @@ class Sizes:
             for flow in self.resolver.ask(expr, frame):
                 if isinstance(flow.thing, Obj) and flow.thing.type == "chan":
                     return Size("event")
-            if isinstance(expr, f.Lit) or (isinstance(expr, f.Ref) and all(isinstance(x.thing, Num) for x in self.resolver.ask(expr, frame))):
+            if isinstance(expr, f.Lit) or (
+                isinstance(expr, f.Ref) and all(isinstance(x.thing, Num) for x in self.resolver.ask(expr, frame))
+            ):
                 return self.number(expr, frame)
         size = self.of(expr, frame)
         if is_async and not size.grows:
@@ -295,7 +306,7 @@ class Sizes:
             return UNKNOWN
         if row.decodes == -1:
             given = worst(self.of(b.expr, b.frame) for b in binds)
-            if given.grows or binds and row.does == "read_body":
+            if given.grows or (binds and row.does == "read_body"):
                 return given
             receiver = self._receiver(call, frame)
             if receiver is not None and receiver.kind in ("data", "held"):
@@ -353,7 +364,7 @@ class Sizes:
         return None
 
     def _of_receiver(self, call: f.Call, frame: Frame, low: str) -> Size | None:
-        """A call of something unknown gives what its receiver or argument holds, where its name says that it only reads or reshapes."""
+        """What a call of something unknown gives: what its receiver or argument holds, if by its name it only reads or reshapes."""
         receiver = self._receiver(call, frame)
         if receiver is not None and receiver.kind in ("input", "data"):
             return UNKNOWN if _ASIDE.search(low) or _CHECKS.search(low) else receiver
@@ -439,7 +450,11 @@ class Sizes:
             return CONFIGURED
         if "." not in ref.name:
             return CONFIGURED
-        return Size("held") if any(isinstance(t, Obj) and isinstance(t.node, f.Coll) or isinstance(t, Unknown) for t in things) else UNKNOWN
+        return (
+            Size("held")
+            if any((isinstance(t, Obj) and isinstance(t.node, f.Coll)) or isinstance(t, Unknown) for t in things)
+            else UNKNOWN
+        )
 
     def _parameter(self, param: f.Param, frame: Frame) -> Size:
         return self._ask(("param", frame, param.name), lambda: self._of_parameter(param, frame))
@@ -450,7 +465,12 @@ class Sizes:
         if entry is not None and param.name in entry.inputs:
             if self._schema_of_param(param, fn):
                 return BOUNDED
-            hop = Hop(fn.module.path, fn.head.name_at, fn.head.name_at + len(fn.name.encode()), f"`{param.name}` comes from the caller of {fn.head.qual}: {entry.because}")
+            hop = Hop(
+                fn.module.path,
+                fn.head.name_at,
+                fn.head.name_at + len(fn.name.encode()),
+                f"`{param.name}` comes from the caller of {fn.head.qual}: {entry.because}",
+            )
             return Size("input", None, (hop,), entry)
         if frame.args is not None and frame.site is not None:
             return self._argument(param, frame.args, fn)
@@ -464,14 +484,27 @@ class Sizes:
                 return CONFIGURED
             if entry is not None:
                 return UNKNOWN
-            return Size("parameter", None, (Hop(fn.module.path, fn.head.name_at, fn.head.name_at + len(fn.name.encode()), f"`{param.name}` of {fn.head.qual} is as long as its callers make it"),))
+            return Size(
+                "parameter",
+                None,
+                (
+                    Hop(
+                        fn.module.path,
+                        fn.head.name_at,
+                        fn.head.name_at + len(fn.name.encode()),
+                        f"`{param.name}` of {fn.head.qual} is as long as its callers make it",
+                    ),
+                ),
+            )
         return size if whole else UNKNOWN
 
     def _argument(self, param: f.Param, args: tuple[Bind, ...], fn: Fun) -> Size:
         bind, spread = self.resolver.argument(param, args, fn)
         if bind is not None:
             size = self.of(bind.expr, bind.frame)
-            return size.step(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, f"passed to {fn.head.qual} as `{param.name}`"))
+            return size.step(
+                Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, f"passed to {fn.head.qual} as `{param.name}`")
+            )
         if param.kind == "*":
             rest = [b for b in args if b.name is None]
             return worst([Size("constant", float(len(rest))), *(self.of(b.expr, b.frame) for b in rest if b.spread == 1)])
@@ -491,7 +524,7 @@ class Sizes:
                 size = worst([size, *(self._around(d.arm, d.name, d.at, frame))])
             return size
         if d.kind == "each":
-            if isinstance(d.expr, f.Call) and _CHUNKS.search((d.expr.fn.name if isinstance(d.expr.fn, f.Ref | f.Field) else "")):
+            if isinstance(d.expr, f.Call) and _CHUNKS.search(d.expr.fn.name if isinstance(d.expr.fn, f.Ref | f.Field) else ""):
                 return BOUNDED
             return self._inside(self.of(d.expr, frame))
         return UNKNOWN
@@ -511,14 +544,18 @@ class Sizes:
                 yield from self._around(site.arm, name, site.call.at, frame)
 
     def _around(self, arm: Any, name: str, at: int, frame: Frame) -> Iterator[Size]:
-        made = [d for d in frame.fn.body.definitions.get(name, ()) if d.at < at and not (isinstance(d.expr, f.Call) and dotted(d.expr.fn) == "append")]
+        made = [
+            d
+            for d in frame.fn.body.definitions.get(name, ())
+            if d.at < at and not (isinstance(d.expr, f.Call) and dotted(d.expr.fn) == "append")
+        ]
         since = max((d.at for d in made), default=-1)
         for around in arm.chain():
             if around.kind in ("loop", "comp") and not (around.node.at <= since < around.node.end):
                 yield self.loop(around.node, frame)
 
     def _filled(self, name: str, here: int, frame: Frame) -> Size | None:
-        """Whether a call before filled a name from a request or an answer: `Decode(&in)`, `c.ShouldBindJSON(&in)`, `bind(r, &in)`."""
+        """Whether a call before filled a name from a request or an answer: `Decode(&in)`, `c.ShouldBindJSON(&in)`."""
         found: Size | None = None
         for site in frame.fn.body.calls:
             if site.call.at >= here:
@@ -529,7 +566,12 @@ class Sizes:
                     continue
                 size = self._fill(site, position, frame, 0)
                 if size is not None:
-                    hop = Hop(frame.fn.module.path, site.call.at, site.call.end, f"`{name}` is read from the request here" if size.kind == "input" else f"`{name}` is filled here")
+                    hop = Hop(
+                        frame.fn.module.path,
+                        site.call.at,
+                        site.call.end,
+                        f"`{name}` is read from the request here" if size.kind == "input" else f"`{name}` is filled here",
+                    )
                     found = size.step(hop)
         return found
 
@@ -574,10 +616,18 @@ class Sizes:
                 if leaves(stmt.then) or _cuts(stmt.then, name):
                     if self._limits(stmt.test, False, name, frame, number):
                         return True
-                elif stmt.orelse and (leaves(stmt.orelse) or _cuts(stmt.orelse, name)) and self._limits(stmt.test, True, name, frame, number):
+                elif (
+                    stmt.orelse
+                    and (leaves(stmt.orelse) or _cuts(stmt.orelse, name))
+                    and self._limits(stmt.test, True, name, frame, number)
+                ):
                     return True
         for arm in around.chain():
-            if isinstance(arm.node, f.If | f.Cond) and arm.kind in ("then", "else") and self._limits(arm.node.test, arm.kind == "then", name, frame, number):
+            if (
+                isinstance(arm.node, f.If | f.Cond)
+                and arm.kind in ("then", "else")
+                and self._limits(arm.node.test, arm.kind == "then", name, frame, number)
+            ):
                 return True
         for stmt, _arm in body.stmts:
             if isinstance(stmt, f.Switch) and stmt.subject is None and stmt.at < here:
@@ -616,11 +666,18 @@ class Sizes:
         if isinstance(expr, f.Cast):
             return self._measures(expr.value, name, frame, number)
         if isinstance(expr, f.Call):
-            if dotted(expr.fn).rpartition(".")[2] in ("len", "int", "int64", "count", "size", "Len", "uint64", "int32") and expr.args:
+            if (
+                dotted(expr.fn).rpartition(".")[2] in ("len", "int", "int64", "count", "size", "Len", "uint64", "int32")
+                and expr.args
+            ):
                 inner = expr.args[0].value
                 return self._same(inner, name) or self._measures(inner, name, frame, number)
             called = dotted(expr.fn)
-            return bool(called) and called.rpartition(".")[2].lower() in ("len", "size", "count", "length", "__len__") and _same_name(called.rpartition(".")[0], name)
+            return (
+                bool(called)
+                and called.rpartition(".")[2].lower() in ("len", "size", "count", "length", "__len__")
+                and _same_name(called.rpartition(".")[0], name)
+            )
         if isinstance(expr, f.Bin) and expr.op in ("+", "-", "*"):
             return self._measures(expr.left, name, frame, number) or self._measures(expr.right, name, frame, number)
         text = dotted(expr)
@@ -631,7 +688,9 @@ class Sizes:
         if "." in text:
             return False
         reached, _ = frame.fn.body.reaching(text, expr.at)
-        return any(isinstance(d.expr, f.Call) and d.kind == "value" and self._measures(d.expr, name, frame, number) for d in reached)
+        return any(
+            isinstance(d.expr, f.Call) and d.kind == "value" and self._measures(d.expr, name, frame, number) for d in reached
+        )
 
     @staticmethod
     def _same(expr: f.Expr, name: str) -> bool:
@@ -683,7 +742,10 @@ class Sizes:
         self._memo[key] = UNKNOWN
         passes = self.checked(name, fn.head.end, self.resolver.frame(fn), depth + 1) or any(
             isinstance(stmt.value, f.Bin | f.Un)
-            and (self._limits(stmt.value, True, name, self.resolver.frame(fn), False) or self._limits(stmt.value, False, name, self.resolver.frame(fn), False))
+            and (
+                self._limits(stmt.value, True, name, self.resolver.frame(fn), False)
+                or self._limits(stmt.value, False, name, self.resolver.frame(fn), False)
+            )
             for stmt, _ in fn.body.returns
         )
         self._memo[key] = BOUNDED if passes else UNKNOWN
@@ -732,7 +794,9 @@ class Sizes:
 
     def _validated(self, klass: Klass, field: str) -> bool:
         for method in klass.methods.values():
-            if not method.head.decorators or not any(_CHECKS.search(dotted(d.fn if isinstance(d, f.Call) else d)) for d in method.head.decorators):
+            if not method.head.decorators or not any(
+                _CHECKS.search(dotted(d.fn if isinstance(d, f.Call) else d)) for d in method.head.decorators
+            ):
                 continue
             names = {p.name for p in method.head.params} | {f"{p.name}.{field}" for p in method.head.params}
             if any(self.checked(name, method.head.end, self.resolver.frame(method), 1) for name in sorted(names)):
@@ -745,7 +809,9 @@ class Sizes:
         if param.type is None:
             return False
         if fn.module.language == "python":
-            head = self.program.source(fn.module.path)[fn.head.at : fn.block[0].at if fn.block else fn.head.end].decode("utf-8", "replace")
+            head = self.program.source(fn.module.path)[fn.head.at : fn.block[0].at if fn.block else fn.head.end].decode(
+                "utf-8", "replace"
+            )
             found = re.search(rf"\b{re.escape(param.name)}\s*:\s*([^=,]*(?:\[[^\]]*\])?[^=,]*(?:\([^)]*\))?)", head)
             return found is not None and bool(_SCHEMA.search(found[1]))
         return False
@@ -760,7 +826,9 @@ def _is_null(expr: f.Expr) -> bool:
 
 
 def _is_length(expr: f.Expr) -> bool:
-    return isinstance(expr, f.Call) and dotted(expr.fn) == "len" or isinstance(expr, f.Bin) and expr.op == "-" and _is_length(expr.left)
+    return (isinstance(expr, f.Call) and dotted(expr.fn) == "len") or (
+        isinstance(expr, f.Bin) and expr.op == "-" and _is_length(expr.left)
+    )
 
 
 def _same_name(text: str, name: str) -> bool:
@@ -787,8 +855,14 @@ def _breaks_early(loop: f.Loop) -> bool:
             if isinstance(node, f.Assign) and node.op == "+" and isinstance(node.value, f.Lit):
                 counters.update(dotted(t) for t in node.targets)
     for stmt in loop.body:
-        if isinstance(stmt, f.If) and any(isinstance(s, f.Jump) and s.kind == "break" or isinstance(s, f.Return | f.Raise) for s in stmt.then):
+        if isinstance(stmt, f.If) and any(
+            (isinstance(s, f.Jump) and s.kind == "break") or isinstance(s, f.Return | f.Raise) for s in stmt.then
+        ):
             test = stmt.test
-            if isinstance(test, f.Bin) and test.op in (">", ">=", "==") and (dotted(test.left) in counters or _is_length(test.left)):
+            if (
+                isinstance(test, f.Bin)
+                and test.op in (">", ">=", "==")
+                and (dotted(test.left) in counters or _is_length(test.left))
+            ):
                 return True
     return False

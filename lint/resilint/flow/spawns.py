@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from resilint import facts as f
@@ -20,22 +21,36 @@ if TYPE_CHECKING:
 
 WAITS = ("network", "query", "connect")
 _DEEP = 6
-_MANY = 240
-_GATES = re.compile(r"sem(?:a|aphore)?s?(?:$|_)|limit|throttl|permit|slots?(?:$|_)|gate|bulkhead|tokens?(?:$|_)|concurren", re.IGNORECASE)
+_MANY = 120
+_GATES = re.compile(
+    r"sem(?:a|aphore)?s?(?:$|_)|limit|throttl|permit|slots?(?:$|_)|gate|bulkhead|tokens?(?:$|_)|concurren", re.IGNORECASE
+)
 _ACQUIRES = frozenset({"acquire", "tryacquire", "try_acquire", "acquire_async", "take", "reserve", "waitn", "throttle"})
 _RECEIVES = re.compile(
-    r"^(?:get|get_nowait|recv\w*|receive\w*|poll|next|__next__|read\w*|pop\w*|b?[lr]pop\w*|consume\w*|fetch\w*|dequeue|xread\w*|get_message)$",
+    r"^(?:get|get_nowait|get_message|recv\w*|receive\w*|poll|next|__next__|x?read\w*|(?:b?[lr])?pop\w*|consume\w*|fetch\w*|dequeue)$",
     re.IGNORECASE,
 )
 _ACCEPTS = re.compile(r"accept", re.IGNORECASE)
-_NOT_MESSAGES = re.compile(r"connect|start|stop|close|open|init|ready|signal|shutdown|exit|later|soon|call_at|done|login|join|leave|quit|load|setup", re.IGNORECASE)
-_ALONE = re.compile(r"is_alive|running|started|active|busy|in_progress|pending|locked|inflight|in_flight|thread|worker|task|timer", re.IGNORECASE)
-_START_UP = re.compile(
-    r"^(?:start\w*|run\w*|init\w*|__init__|setup\w*|new\w*|open\w*|serve\w*|listen\w*|main|launch\w*|boot\w*|load\w*|connect\w*|stop\w*|close\w*|"
-    r"shut\w*|tear\w*|clean\w*|__a?enter__|__a?exit__|_start\w*|_run\w*|_init\w*|_setup\w*|_stop\w*|_close\w*|_shut\w*|drain\w*|kill\w*|<module>|"
-    r"terminate\w*|exit\w*|destroy\w*|reload\w*|restart\w*|register\w*|subscribe\w*|build\w*|make\w*|create\w*|spawn\w*|join\w*)$",
+_NOT_MESSAGES = re.compile(
+    r"connect|start|stop|close|open|init|ready|signal|shutdown|exit|later|soon|call_at|done|login|join|leave|quit|load|setup",
     re.IGNORECASE,
 )
+_ALONE = re.compile(
+    r"is_alive|running|started|active|busy|in_progress|pending|locked|inflight|in_flight|thread|worker|task|timer", re.IGNORECASE
+)
+_START_UP = re.compile(
+    r"^(?:_*(?:start|run|init|setup|new|open|serve|listen|launch|boot|load|connect|stop|close|shut|tear|clean|drain|kill|terminate|exit"
+    r"|destroy|reload|restart|register|subscribe|build|make|create|spawn|join)\w*|main|__a?enter__|__a?exit__|<module>)$",
+    re.IGNORECASE,
+)
+_SIGNS_OFF = re.compile(
+    r"^(?:C|done\w*|quit\w*|stop\w*|clos\w+|exit\w*|shutdown\w*|\w*(?:Done|Quit|Stop|Closed|Exit|Shutdown|StopCh|stopc|donec|quitc))$"
+)
+"""Names of channels that say that time is over or that somebody left."""
+_OF_CONTEXT = re.compile(
+    r"^(?:Ctx|From|With|Into|Log|Debug|Info|Warn|Error|Trace|Record|Observe|Start|Inject|Extract)|(?:Context|Logger)$"
+)
+"""Calls that are given a context for what it carries, not to wait under it."""
 
 Unit = Literal["goroutine", "thread", "process", "task", "job"]
 
@@ -46,6 +61,9 @@ class Limit(NamedTuple):
     known: Literal["finite", "none", "unknown"]
     number: float | None = None
     hops: tuple[Hop, ...] = ()
+
+
+NO_LIMIT = Limit("none")
 
 
 @dataclass(eq=False)
@@ -60,7 +78,7 @@ class Spawn:
     bodies: tuple[Fun, ...] = ()
     direct: tuple[str, ...] = ()
     holders: tuple[Obj, ...] = ()
-    limit: Limit = Limit("none")
+    limit: Limit = NO_LIMIT
     elements: tuple[tuple[f.Expr, Frame], ...] = ()
     """What it starts one per element of, where the call itself says so."""
     args: tuple[f.Expr, ...] = ()
@@ -81,7 +99,7 @@ class Spawn:
     def dropped(self) -> bool:
         """Whether nothing holds what it started."""
         stmt = self.site.stmt
-        return isinstance(stmt, f.Do) and stmt.value is self.site.call or isinstance(stmt, f.Go)
+        return (isinstance(stmt, f.Do) and stmt.value is self.site.call) or isinstance(stmt, f.Go)
 
 
 @dataclass(eq=False)
@@ -137,11 +155,10 @@ class Spawns:
             spawn.args = (site.call.fn, *(a.value for a in site.call.args))
             found[(*site.fn.key, site.call.at)] = spawn
         for language in ("python", "go"):
-            libraries = self.program.knowledge.of(language).libraries
-            names = {name.rpartition(".")[2] for x in libraries for call in x.calls if call.spawn is not None for name in call.names}
-            for site in self.program.sites(names.__contains__, language):
+            near = self.program.reach(language, ("spawn", "submit", "wait"))
+            for site in self.program.sites(self._spawning_names.__contains__, language):
                 key = (*site.fn.key, site.call.at)
-                known = self._by_row(site)
+                known = self._by_row(site) if language == "go" or near.candidate(site) else None
                 if known is not None and key not in found:
                     found[key] = known
         yield from sorted(found.values(), key=lambda s: s.key)
@@ -300,7 +317,12 @@ class Spawns:
                         out.append(self._elements(d.expr, frame, depth + 1))
                 for site in body.calls:
                     base, _, verb = dotted(site.call.fn).rpartition(".")
-                    if base == expr.name and verb in ("append", "add", "insert", "appendleft") and site.call.args and site.call.at < expr.at:
+                    if (
+                        base == expr.name
+                        and verb in ("append", "add", "insert", "appendleft")
+                        and site.call.args
+                        and site.call.at < expr.at
+                    ):
                         out.append(self._started(site.call.args[-1].value, frame))
                 return (
                     tuple(dict.fromkeys(x for o in out for x in o[0])),
@@ -345,7 +367,11 @@ class Spawns:
         for where in self.program.sites(lambda last: last == setter, site.fn.module.language):
             same = family(where.fn) is family(site.fn) and bool(base) and dotted(where.call.fn).rpartition(".")[0] == base
             if not same:
-                same = any(t.holder is not None and (t.holder == holder or (t.holder.node is holder.node and isinstance(holder.node, f.Node))) for t in self.program.targets(where))
+                same = any(
+                    t.holder is not None
+                    and (t.holder == holder or (t.holder.node is holder.node and isinstance(holder.node, f.Node)))
+                    for t in self.program.targets(where)
+                )
             if not same or not where.call.args:
                 continue
             value = where.call.args[0].value
@@ -383,7 +409,11 @@ class Spawns:
         return weak
 
     def _way(self, fn: Fun, hit: tuple[CallSite, str, bool], seen: dict[Fun, tuple[Fun, CallSite | None] | None]) -> Reach:
-        steps = [self.program.step(fn, hit[0].call, f"{short(hit[1])} waits for a peer" if hit[2] else f"{hit[1]} seems to wait for a peer")]
+        steps = [
+            self.program.step(
+                fn, hit[0].call, f"{short(hit[1])} waits for a peer" if hit[2] else f"{hit[1]} seems to wait for a peer"
+            )
+        ]
         at = seen[fn]
         while at is not None:
             above, site = at
@@ -401,8 +431,11 @@ class Spawns:
         self._direct[fn] = None
         weak: tuple[CallSite, str, bool] | None = None
         found: tuple[CallSite, str, bool] | None = None
+        reach = self.program.reach(fn.module.language, WAITS)
+        declared = fn.module.language == "go"
         for site in fn.body.calls:
-            if site.how == "defer":
+            near = site.last in reach.methods and (declared or reach.candidate(site))
+            if site.how == "defer" or not (near or self._may_be_remote(site)):
                 continue
             for target in self.program.targets(site):
                 if target.entry is not None and target.entry.does in WAITS:
@@ -415,14 +448,27 @@ class Spawns:
         self._direct[fn] = found or weak
         return self._direct[fn]
 
+    @staticmethod
+    def _may_be_remote(site: CallSite) -> bool:
+        """Whether a call is awaited, or is given a context first."""
+        if site.fn.module.language == "go":
+            return bool(site.call.args) and dotted(site.call.args[0].value).rpartition(".")[2].lower().endswith("ctx")
+        return site.awaited
+
     def _looks_remote(self, site: CallSite, name: str, flow: Flow) -> bool:
         """A call of a library that nobody described, but which is awaited or takes a context."""
         if isinstance(flow.thing, FnVal):
             return False
+        if not self._may_be_remote(site):
+            return False
         if site.fn.module.language == "go":
-            first = site.call.args[0].value if site.call.args else None
-            return bool(name) and "." in name.partition("/")[0] and first is not None and dotted(first).rpartition(".")[2].lower().endswith("ctx")
-        return site.awaited and bool(name) and not name.startswith(("<builtin>", "?")) and "." in name and self.resolver.table(site.fn.module).call(name) is None
+            return "." in name.rpartition(".")[0].partition("/")[0] and not _OF_CONTEXT.search(site.last)
+        return (
+            bool(name)
+            and not name.startswith(("<builtin>", "?"))
+            and "." in name
+            and self.resolver.table(site.fn.module).call(name) is None
+        )
 
     def callees(self, fn: Fun) -> tuple[tuple[CallSite | None, Fun], ...]:
         """What a function calls, with the literals it hands over and what it starts."""
@@ -430,16 +476,35 @@ class Spawns:
         if found is None:
             out: dict[Fun, CallSite | None] = {}
             for site in fn.body.calls:
-                for callee in self.program.callees(site):
-                    out.setdefault(callee, site)
+                if not site.last or site.last in self._own_names:
+                    for callee in self.program.callees(site):
+                        out.setdefault(callee, site)
                 for arg in site.call.args:
                     if isinstance(arg.value, f.Fn):
                         out.setdefault(fn.module.functions[arg.value.index], site)
-                    elif isinstance(arg.value, f.Ref | f.Call) and _pick_any(site, self.program):
+                    elif (
+                        isinstance(arg.value, f.Ref | f.Call)
+                        and site.last in self._spawning_names
+                        and _pick_any(site, self.program)
+                    ):
                         for body in self._started(arg.value, self.resolver.frame(fn))[0]:
                             out.setdefault(body, site)
             found = self._next[fn] = tuple((site, callee) for callee, site in out.items())
         return found
+
+    @cached_property
+    def _own_names(self) -> frozenset[str]:
+        """Names by which functions of the program can be called directly: others need not be resolved."""
+        names = {fn.name for fn in self.program.functions() if fn.head.kind != "lambda"}
+        return frozenset(names | {klass.name for klass in self.program.names.all_classes()} | {"super", "cls"})
+
+    @cached_property
+    def _spawning_names(self) -> frozenset[str]:
+        """The last segments of all calls that start code beside their caller."""
+        libraries = [x for language in ("python", "go") for x in self.program.knowledge.of(language).libraries]
+        return frozenset(
+            name.rpartition(".")[2] for x in libraries for call in x.calls if call.spawn is not None for name in call.names
+        )
 
     # ------------------------------------------------------------ gates
 
@@ -467,18 +532,28 @@ class Spawns:
         received = {dotted(n.value) for b in inside for n in nodes(b) if isinstance(n, f.Recv)} - {""}
         sent = {dotted(n.channel) for b in inside for n in nodes(b) if isinstance(n, f.Send)} - {""}
         for node in walk_all(within, fn):
-            if isinstance(node, f.Send) and node.at < here and (dotted(node.channel) in received or self._is_permits(node.channel, fn)):
+            if (
+                isinstance(node, f.Send)
+                and node.at < here
+                and (dotted(node.channel) in received or self._is_permits(node.channel, fn))
+            ):
                 return True
             if isinstance(node, f.Recv) and dotted(node.value) in sent and not leaves_by(node.value):
                 return True
             if isinstance(node, f.Recv) and node.at < here and self._is_permits(node.value, fn):
                 return True
-            if isinstance(node, f.Loop) and node.form == "while" and node.test is not None and node.at < here and self._counts(node.test, fn):
+            if (
+                isinstance(node, f.Loop)
+                and node.form == "while"
+                and node.test is not None
+                and node.at < here
+                and self._counts(node.test, fn)
+            ):
                 return True
             if isinstance(node, f.If) and self._counts(node.test, fn):
                 if node.then and node.then[0].at <= here < node.then[-1].end:
                     return True
-                if leaves(node.then) and node.at < here or self._waits_in(node.then, fn):
+                if (leaves(node.then) and node.at < here) or self._waits_in(node.then, fn):
                     return True
                 if node.orelse and node.orelse[0].at <= here < node.orelse[-1].end:
                     return True
@@ -494,11 +569,22 @@ class Spawns:
                     if isinstance(side, f.Call) and dotted(side.fn) == "len":
                         return True
                     name = dotted(side).rpartition(".")[2]
-                    if name and re.search(r"max|limit|capacity|concurren|size|workers|cap$", name, re.IGNORECASE) and not re.search(r"time|retry|retries|attempt", name, re.IGNORECASE):
+                    if (
+                        name
+                        and re.search(r"max|limit|capacity|concurren|size|workers|cap$", name, re.IGNORECASE)
+                        and not re.search(r"time|retry|retries|attempt", name, re.IGNORECASE)
+                    ):
                         return True
             if isinstance(node, f.Bin) and node.op == "%":
                 return True
-            if isinstance(node, f.Call) and dotted(node.fn).rpartition(".")[2].lower() in ("full", "locked", "try_acquire", "tryacquire", "allow", "is_full"):
+            if isinstance(node, f.Call) and dotted(node.fn).rpartition(".")[2].lower() in (
+                "full",
+                "locked",
+                "try_acquire",
+                "tryacquire",
+                "allow",
+                "is_full",
+            ):
                 return True
         return False
 
@@ -512,7 +598,9 @@ class Spawns:
 
     def _waits(self, site: CallSite) -> bool:
         for target in self.program.targets(site):
-            if target.entry is not None and (target.entry.does == "wait" or (target.entry.spawn is not None and target.entry.spawn.joins)):
+            if target.entry is not None and (
+                target.entry.does == "wait" or (target.entry.spawn is not None and target.entry.spawn.joins)
+            ):
                 return True
         return site.last in ("Wait", "join", "result", "join_all", "wait_all", "joinall")
 
@@ -540,7 +628,12 @@ class Spawns:
         for target in self.program.targets(site):
             if target.entry is not None and target.entry.takes is not None:
                 return True
-            if target.holder is not None and self._role(target.holder, site.fn) == "gate" and target.entry is not None and target.entry.does == "wait":
+            if (
+                target.holder is not None
+                and self._role(target.holder, site.fn) == "gate"
+                and target.entry is not None
+                and target.entry.does == "wait"
+            ):
                 return True
         base = dotted(site.call.fn).rpartition(".")[0].rpartition(".")[2]
         return site.last in ("Wait", "wait", "enter", "get", "Get", "Take", "Lock") and bool(_GATES.search(base))
@@ -584,7 +677,9 @@ class Spawns:
         if key in self._gated:
             return self._gated[key]
         self._gated[key] = False
-        result = self._takes_permit(fn) or (depth < 2 and any(self._permit_inside(callee, depth + 1) for _, callee in self.callees(fn)[:24]))
+        result = self._takes_permit(fn) or (
+            depth < 2 and any(self._permit_inside(callee, depth + 1) for _, callee in self.callees(fn)[:24])
+        )
         self._gated[key] = result
         return result
 
@@ -640,22 +735,37 @@ class Spawns:
                     return True
                 if names and site.last in ("gather", "wait", "as_completed"):
                     return True
-            if spawn.unit == "goroutine" and any(isinstance(n, f.Recv) and not leaves_by(n.value) and (owner is not fn or n.at > here) for n in nodes(owner)):
+            if spawn.unit == "goroutine" and any(
+                isinstance(n, f.Recv) and not leaves_by(n.value) and (owner is not fn or n.at > here) for n in nodes(owner)
+            ):
                 return True
-        if names and any(isinstance(n, f.Await) and n.at > here and ({dotted(x) for x in walk(n.value) if isinstance(x, f.Ref)} & names) for n in nodes(fn)):
+        if names and any(
+            isinstance(n, f.Await) and n.at > here and ({dotted(x) for x in walk(n.value) if isinstance(x, f.Ref)} & names)
+            for n in nodes(fn)
+        ):
             return True
-        returned = {dotted(x) for stmt, _ in fn.body.returns if stmt.value is not None for x in walk(stmt.value) if isinstance(x, f.Ref)}
+        returned = {
+            dotted(x) for stmt, _ in fn.body.returns if stmt.value is not None for x in walk(stmt.value) if isinstance(x, f.Ref)
+        }
         return bool(names & returned)
 
     def serves(self, fn: Fun, depth: int = 0) -> bool:
-        """Whether a function is a worker that goes round for ever, so that one is started for what it looks after, not for a piece of work."""
+        """Whether a function is a worker that goes round for ever: one stands for what it looks after, not for a piece of work."""
         for stmt, arm in fn.body.stmts:
             if isinstance(stmt, f.Loop) and not any(a.kind == "loop" and a.node is not stmt for a in arm.chain()):
                 if stmt.form == "ever" and not _returns_soon(stmt):
                     return True
                 if stmt.form == "each" and stmt.iter is not None and self.sizes.loop(stmt, self.resolver.frame(fn)).kind == "event":
                     return True
-                if stmt.form == "while" and stmt.test is not None and re.search(r"running|stop|closed|alive|shutdown|done|is_set|exit|quit", self.program.text_of(fn, stmt.test), re.IGNORECASE):
+                if (
+                    stmt.form == "while"
+                    and stmt.test is not None
+                    and re.search(
+                        r"running|stop|closed|alive|shutdown|done|is_set|exit|quit",
+                        self.program.text_of(fn, stmt.test),
+                        re.IGNORECASE,
+                    )
+                ):
                     return True
         for node in nodes(fn):
             if isinstance(node, f.Recv) and leaves_by(node.value) and not _in_select(node, fn):
@@ -695,7 +805,7 @@ class Spawns:
         return self.reach(spawn.bodies)
 
     def _judge(self, spawn: Spawn) -> Fanout | None:
-        if spawn.started_before or spawn.limit.known == "finite" and spawn.row.backlog == "none":
+        if spawn.started_before or (spawn.limit.known == "finite" and spawn.row.backlog == "none"):
             return None
         for fanout in (self._per_element(spawn), self._per_event(spawn)):
             if fanout is not None:
@@ -736,7 +846,10 @@ class Spawns:
             for loop in reversed(loops):
                 size = self.sizes.loop(loop, caller)
                 if size.kind in ("data", "input"):
-                    if any(loop.at <= s.call.at < loop.end and (self._acquires(s) or (self._waits(s) and not s.awaited)) for s in caller.fn.body.calls):
+                    if any(
+                        loop.at <= s.call.at < loop.end and (self._acquires(s) or (self._waits(s) and not s.awaited))
+                        for s in caller.fn.body.calls
+                    ):
                         return None
                     found = self._grown(spawn, size, over_loop(loop, self.program, caller.fn), loop)
                     if found is not None:
@@ -755,7 +868,15 @@ class Spawns:
             if size.kind != "data" and _START_UP.search(family(spawn.fn).name):
                 return None
         sure = {"input": Confidence.HIGH, "data": Confidence.MEDIUM, "parameter": Confidence.MEDIUM}.get(size.kind, Confidence.LOW)
-        return Fanout(spawn, size, self.program.span_of(spawn.fn, spawn.site.call), steps=self.program.trace(size.hops), confidence=sure, over=over, loop=loop)
+        return Fanout(
+            spawn,
+            size,
+            self.program.span_of(spawn.fn, spawn.site.call),
+            steps=self.program.trace(size.hops),
+            confidence=sure,
+            over=over,
+            loop=loop,
+        )
 
     # ------------------------------------------------------------ per event
 
@@ -766,7 +887,12 @@ class Spawns:
         for loop in reversed([arm.node for arm in spawn.site.arm.chain() if arm.kind == "loop"]):
             event = self._event_of(loop, spawn, frame)
             if event and not self.gated(spawn, loop):
-                return self._of_event(spawn, event, (self.program.step(spawn.fn, head_of(loop), f"this loop goes round once for every {event}"),), loop)
+                return self._of_event(
+                    spawn,
+                    event,
+                    (self.program.step(spawn.fn, head_of(loop), f"this loop goes round once for every {event}"),),
+                    loop,
+                )
         if any(arm.kind in ("loop", "comp") for arm in spawn.site.arm.chain()) or self.gated(spawn, None):
             return None
         above = self.entry_of(spawn.fn, 0, ())
@@ -788,7 +914,9 @@ class Spawns:
         sure = Confidence.MEDIUM
         if (event == "request" and spawn.unit == "job") or (spawn.unit == "task" and loop is None) or _kept(spawn.site):
             sure = Confidence.LOW
-        return Fanout(spawn, NONE, self.program.span_of(spawn.fn, spawn.site.call), event=event, steps=steps, confidence=sure, loop=loop)
+        return Fanout(
+            spawn, NONE, self.program.span_of(spawn.fn, spawn.site.call), event=event, steps=steps, confidence=sure, loop=loop
+        )
 
     def _event_of(self, loop: f.Node, spawn: Spawn, frame: Frame) -> str:
         """Whether a loop goes round once for what comes in, and the spawn works on it."""
@@ -839,7 +967,9 @@ class Spawns:
         """The entry point, a call or two above, that runs a function once for each message or request."""
         entry = self.program.entries.get(fn)
         if entry is not None:
-            if entry.kind not in ("event", "request") or (entry.kind == "event" and _NOT_MESSAGES.search(f"{entry.because.rpartition('.')[2]} {fn.name}")):
+            if entry.kind not in ("event", "request") or (
+                entry.kind == "event" and _NOT_MESSAGES.search(f"{entry.because.rpartition('.')[2]} {fn.name}")
+            ):
                 return None
             at = f.Ref(fn.head.name_at, fn.head.name_at + len(fn.name.encode()), fn.name)
             word = "request" if entry.kind == "request" else "message"
@@ -861,7 +991,10 @@ class Spawns:
             if isinstance(arm.node, f.If) and _ALONE.search(self.program.text_of(spawn.fn, arm.node.test, 200)):
                 return True
         return any(
-            isinstance(stmt, f.If) and stmt.end <= spawn.site.call.at and leaves(stmt.then) and _ALONE.search(self.program.text_of(spawn.fn, stmt.test, 200))
+            isinstance(stmt, f.If)
+            and stmt.end <= spawn.site.call.at
+            and leaves(stmt.then)
+            and _ALONE.search(self.program.text_of(spawn.fn, stmt.test, 200))
             for stmt, _ in spawn.fn.body.stmts
         )
 
@@ -878,15 +1011,12 @@ class Spawns:
                 out.setdefault(family(other.fn), other)
         return list(out.values())
 
-    @property
+    @cached_property
     def _by_folder(self) -> dict[str, list[Spawn]]:
-        found: dict[str, list[Spawn]] | None = self.__dict__.get("_folders")
-        if found is None:
-            found = {}
-            for spawn in self.program.spawns:
-                key = spawn.fn.module.folder if spawn.fn.module.language == "go" else spawn.fn.module.path
-                found.setdefault(key, []).append(spawn)
-            self.__dict__["_folders"] = found
+        found: dict[str, list[Spawn]] = {}
+        for spawn in self.program.spawns:
+            key = spawn.fn.module.folder if spawn.fn.module.language == "go" else spawn.fn.module.path
+            found.setdefault(key, []).append(spawn)
         return found
 
 
@@ -943,7 +1073,7 @@ def leaves_by(channel: f.Expr) -> bool:
     if isinstance(channel, f.Call):
         return dotted(channel.fn).rpartition(".")[2] in ("Done", "After", "Tick", "Chan")
     name = dotted(channel).rpartition(".")[2]
-    return bool(re.search(r"^(?:C|done\w*|quit\w*|stop\w*|clos\w+|exit\w*|shutdown\w*|\w*(?:Done|Quit|Stop|Ch?losed|Exit|Shutdown|StopCh|stopc|donec|quitc)|stopc|donec)$", name))
+    return bool(_SIGNS_OFF.search(name))
 
 
 def _in_select(node: f.Recv, fn: Fun) -> bool:
@@ -973,7 +1103,7 @@ def _names_given(site: CallSite) -> set[str]:
 
 def _kept(site: CallSite) -> bool:
     """Whether what was started lies in one field, so that the next start at least forgets it knowingly."""
-    return isinstance(site.stmt, f.Assign) and any("." in dotted(t) for t in site.stmt.targets) or any(
+    return (isinstance(site.stmt, f.Assign) and any("." in dotted(t) for t in site.stmt.targets)) or any(
         "." in name and isinstance(site.stmt, f.Do) for name in _names_given(site)
     )
 
@@ -1019,4 +1149,3 @@ def over_loop(loop: f.Node, program: Program, fn: Fun) -> str:
             side = side.args[0].value
         return program.text_of(fn, side, 40)
     return ""
-
