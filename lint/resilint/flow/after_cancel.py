@@ -99,6 +99,10 @@ class _Walk:
     ended: set[tuple[object, ...]]
     found: list[CallSite] = field(default_factory=list)
     renewed: list[f.Loop] = field(default_factory=list)
+    branch: bool = True
+    """Still in the branch of the cause."""
+    written: set[str] = field(default_factory=set)
+    """What the branch of the cause itself assigns."""
     any_call: bool = False
     """Every call that goes out counts, not only one that is given the ended context."""
 
@@ -148,6 +152,8 @@ class _Walk:
                 for target in stmt.targets:
                     for name in _names(target):
                         known.errors.discard(name)
+                        if self.branch:
+                            self.written.add(name)
                 return {FALLS}
             case f.Do():
                 self._calls(stmt)
@@ -288,7 +294,7 @@ class AfterCancel:
         """Whether a statement ends the process or the goroutine."""
         if not isinstance(stmt.value, f.Call):
             return False
-        if dotted(stmt.value.fn) == "panic":
+        if dotted(stmt.value.fn) == "panic" or dotted(stmt.value.fn).rpartition(".")[2].startswith("Fatal"):
             return True
         site = self.errors.site(stmt.value, fn)
         entry = self.errors.entry(site) if site is not None else None
@@ -333,7 +339,7 @@ class AfterCancel:
         known.ended |= {c.key for c in ended}
         walk_ = _Walk(self, fn, known, {c.identity for c in ended})
         self._follow(walk_, stmt, known)
-        if not walk_.found or (call is not None and self._again(walk_, call)):
+        if not walk_.found or self._flagged(walk_, pick) or (call is not None and self._again(walk_, call)):
             return
         name = ended[0].key
         then = f"`{_callee(walk_.found[0])}` with it"
@@ -374,6 +380,8 @@ class AfterCancel:
 
     def _by_sentinel(self, fn: Fun, site: CallSite, pick: Pick) -> tuple[list[Context], tuple[Step, ...]]:
         assert pick.meaning is not None
+        if pick.meaning.key not in self.program.lost_causes.values_of_callers:
+            return [], ()
         for given, expr in self.givens.of_call(site):
             if given.value.key == pick.meaning.key and CALLER in given.causes and expr is not None:
                 step = self.program.step(given.fn, given.node, f"`{pick.meaning.text}` is returned here when the context has ended")
@@ -431,19 +439,20 @@ class AfterCancel:
     def _follow(self, walk_: _Walk, stmt: f.Stmt, known: Known, outcomes: set[Outcome] | None = None) -> None:
         if outcomes is None:
             if isinstance(stmt, f.If):
-                outcomes = walk_._if(stmt, known.copy())
+                outcomes = self._of_if(walk_, stmt, known.copy())
             elif isinstance(stmt, f.Switch):
-                outcomes = walk_._switch(stmt, known.copy())
+                outcomes = _broken(self._of_switch(walk_, stmt, known.copy()))
             elif isinstance(stmt, f.Select):
                 outcomes = _broken(self._of_select(walk_, stmt, known))
             else:
                 return
+        walk_.branch = False
         current: f.Stmt = stmt
         while not walk_.found:
             place = self.places(walk_.fn).of(current)
             if place is None:
                 return
-            if FALLS in outcomes:
+            if FALLS in outcomes and not walk_.found:
                 rest = walk_.block(place.block[place.index + 1 :], known)
                 outcomes = (outcomes - {FALLS}) | rest
                 if walk_.found:
@@ -459,11 +468,29 @@ class AfterCancel:
                 outcomes = self._next_pass(walk_, owner, outcomes, known)
             current = owner
 
+    def _of_if(self, walk_: _Walk, stmt: f.If, known: Known) -> set[Outcome]:
+        """The branch that runs because the pick holds; none where other tests decide too."""
+        where = known.pick.node.at
+        if self.errors.truth(stmt.test, walk_.fn, known) is not None:
+            return walk_._if(stmt, known)
+        for value, block in ((True, stmt.then), (False, stmt.orelse)):
+            if any(p.node.at == where for p in self.errors.guards(stmt.test, walk_.fn, value)):
+                return walk_.block(block, known)
+        return set()
+
+    def _of_switch(self, walk_: _Walk, stmt: f.Switch, known: Known) -> set[Outcome]:
+        for case in stmt.cases:
+            for test in compared(stmt.subject, case.tests):
+                if test.at <= known.pick.node.at < test.end and self.errors.truth(test, walk_.fn, known) is not False:
+                    return walk_.block(case.body, known)
+        return walk_._switch(stmt, known)
+
     def _of_select(self, walk_: _Walk, stmt: f.Select, known: Known) -> set[Outcome]:
         out: set[Outcome] = set()
         for comm in stmt.cases:
             received = received_from(comm.op)
-            if received is not None and received is known.pick.node:
+            # A sender that gives up because nobody listens has nothing to say to what follows.
+            if received is not None and received is known.pick.node and comm.body:
                 out |= walk_.block(comm.body, known.copy())
         return out
 
@@ -479,6 +506,11 @@ class AfterCancel:
             left = any(o[0] == "break" and o[1] in (None, loop.label) for o in passed)
             after = after or left or (loop.form != "ever" and FALLS in passed)
         return rest | ({FALLS} if after else set())
+
+    def _flagged(self, walk_: _Walk, pick: Pick) -> bool:
+        """Whether the branch of the cause sets something that a later test asks for: it says so to the code behind it."""
+        tests = {m for stmt, _ in walk_.fn.body.stmts for test in _tests(stmt) if test.at != pick.node.at for m in mentions(test)}
+        return any(name in tests for name in walk_.written)
 
     def _again(self, walk_: _Walk, call: CallSite) -> bool:
         """Whether the next call only repeats the one that failed: a retry, which is another rule's business."""
@@ -562,6 +594,17 @@ class AfterCancel:
 def _callee(site: CallSite) -> str:
     """What a call calls, as written."""
     return dotted(site.call.fn) or site.last
+
+
+def _tests(stmt: f.Stmt) -> Iterator[f.Expr]:
+    """The conditions of a statement."""
+    if isinstance(stmt, f.If | f.Loop) and stmt.test is not None:
+        yield stmt.test
+    elif isinstance(stmt, f.Switch):
+        if stmt.subject is not None:
+            yield stmt.subject
+        for case in stmt.cases:
+            yield from case.tests
 
 
 def _ends_on_success(loop: f.Loop) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -111,9 +112,14 @@ class Errors:
 
     def meaning(self, expr: f.Expr, fn: Fun) -> Meaning | None:
         """What an error value stands for: one that is known by name, or a sentinel of the program."""
-        if not isinstance(expr, f.Ref | f.Field) or not dotted(expr) or self._local(dotted(expr).partition(".")[0], fn):
-            return None
+        name = dotted(expr)
+        last = name.rpartition(".")[2]
         table = self.resolver.table(fn.module)
+        # A value of another kind is not worth the search: errors are called so.
+        if not name or name.count(".") > 1 or not ("err" in last.lower() or last in table.error_words):
+            return None
+        if self._local(name.partition(".")[0], fn):
+            return None
         found: Meaning | None = None
         for flow in self.resolver.ask(expr, self.resolver.frame(fn)):
             thing = flow.thing
@@ -148,7 +154,7 @@ class Errors:
         if not isinstance(expr, f.Call):
             return None
         table = self.resolver.table(fn.module)
-        for name in self._names(expr, fn):
+        for name in self._names(expr, fn) if last_name(expr.fn) in table.error_words else ():
             how = table.error_call(name)
             if how is not None:
                 return how, name
@@ -194,11 +200,11 @@ class Errors:
         """The context an expression stands for at a place, in the function that owns it."""
         key = context_key(expr)
         head = key.partition(".")[0].removesuffix("()")
-        while fn.parent is not None and head not in fn.params and head not in fn.body.definitions:
-            at = fn.head.at
-            fn = fn.parent
-        reached, _ = fn.body.reaching(key, at)
-        return Context(fn, key, tuple(sorted(reached, key=lambda d: d.at)))
+        while True:
+            reached = _in_scope(fn, key, at)
+            if reached or head in fn.params or fn.parent is None:
+                return Context(fn, key, tuple(sorted(reached, key=lambda d: d.at)))
+            at, fn = fn.head.at, fn.parent
 
     def made(self, context: Context) -> tuple[f.Call, ContextRow, f.Expr | None, Definition] | None:
         """The one call that made a context: how, and from which other context."""
@@ -215,7 +221,7 @@ class Errors:
     def row(self, call: f.Call, fn: Fun) -> ContextRow | None:
         """How a call makes a context."""
         table = self.resolver.table(fn.module)
-        for name in self._names(call, fn):
+        for name in self._names(call, fn) if last_name(call.fn) in table.context_words else ():
             row = table.context(name)
             if row is not None:
                 return row
@@ -333,7 +339,12 @@ class Errors:
             and (self.is_context(base, fn) or _named_context(base))
         ):
             return base
-        if method == "Err" and len(expr.args) == 1 and any(table.error(name) == "both" for name in self._names(expr, fn)):
+        if (
+            method == "Err"
+            and len(expr.args) == 1
+            and last_name(expr.fn) in table.error_words
+            and any(table.error(name) == "both" for name in self._names(expr, fn))
+        ):
             return expr.args[0].value
         return None
 
@@ -350,7 +361,8 @@ class Errors:
             return Pick(call, meaning.causes, error, meaning=meaning) if error else None
         if not call.args and last_name(call.fn) == _TIMEOUT_METHOD and fn.module.language == "go":
             return Pick(call, frozenset({TIMEOUT}), dotted(_base(call.fn)))
-        if len(call.args) != 1:
+        name = dotted(call.fn)
+        if len(call.args) != 1 or not name or name.count(".") > 1 or self._local(name.partition(".")[0], fn):
             return None
         table = self.resolver.table(fn.module)
         for flow in self.resolver.callee(call, self.resolver.frame(fn)):
@@ -523,9 +535,22 @@ class Errors:
                     return True
                 continue
             thing = target.flow.thing
-            if isinstance(thing, FnVal) and self.reaches(thing.fn, depth):
+            if isinstance(thing, FnVal) and not _tells(thing.fn.name) and self.reaches(thing.fn, depth):
                 return True
-        return self._may_fail(site) and bool(self.contexts(site))
+        declared = self._declared(site)
+        if declared is not None:
+            return not _tells(declared.name) and self.reaches(declared, depth)
+        # What a library does further down is not known well enough.
+        return depth == 0 and self._may_fail(site) and bool(self.contexts(site))
+
+    def _declared(self, site: CallSite) -> Fun | None:
+        """The method of an interface of the program that nothing here implements."""
+        base = _base(site.call.fn)
+        kind = self.resolver.static_type(base, site.fn) if base is not None else None
+        klass = self.resolver.resolve_type(kind, site.fn)
+        if isinstance(klass, Klass) and klass.decl.kind == "interface":
+            return klass.methods.get(site.last)
+        return None
 
     def _may_fail(self, site: CallSite) -> bool:
         """Whether a call that nothing is known of gives an error: then it is no logger and no metric."""
@@ -543,7 +568,11 @@ class Errors:
             )
         if not fails or fn.module.language != "go":
             return False
-        return not any(t.entry is not None or isinstance(t.flow.thing, FnVal) for t in self.program.targets(site))
+        table = self.resolver.table(fn.module)
+        return not any(
+            t.entry is not None or isinstance(t.flow.thing, FnVal) or (t.name and (table.error(t.name) or table.error_call(t.name)))
+            for t in self.program.targets(site)
+        )
 
     def reaches(self, fn: Fun, depth: int = 0) -> bool:
         """Whether a function comes to a call that goes out. A method that is only declared does if it takes a context and fails."""
@@ -556,7 +585,7 @@ class Errors:
             )
             self._reaches[fn] = found
             return found
-        if depth > 5:
+        if depth > 3:
             return False
         self._reaches[fn] = False
         found = any(site.how != "defer" and self.goes_out(site, depth + 1) for site in fn.body.calls)
@@ -589,6 +618,24 @@ class Errors:
                 if causes is not None:
                     return causes, name
         return frozenset(), dotted(expr)
+
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TELLING = frozenset(
+    {"log", "logs", "logf", "logger", "warn", "warning", "debug", "info", "error", "errorf", "trace", "metric", "metrics", "audit"}
+)
+
+
+def _tells(name: str) -> bool:
+    """Whether a function's name says that it only tells what happened, wherever it may send that."""
+    return any(word.lower() in _TELLING for word in _WORDS.findall(name))
+
+
+def _in_scope(fn: Fun, name: str, at: int) -> list[Definition]:
+    """The definitions that reach a place. What Go declares in a block is another variable outside of it and before it."""
+    reached, _ = fn.body.reaching(name, at)
+    around = fn.body.arm_at(at).chain()
+    return [d for d in reached if not (isinstance(d.node, f.Assign) and d.node.declares) or (d.at < at and d.arm in around)]
 
 
 def _base(expr: f.Expr) -> f.Expr | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
@@ -163,9 +164,19 @@ class LostCauses:
     def faults(self) -> list[Fault]:
         """All of them, each place once."""
         out: dict[object, Fault] = {}
-        for fault in (*self._go(), *self._python()):
+        for fault in (*self._in_go, *self._python()):
             out.setdefault(fault.key, fault)
         return sorted(out.values(), key=lambda x: (x.span, x.message))
+
+    @cached_property
+    def _in_go(self) -> tuple[Fault, ...]:
+        return tuple(self._go())
+
+    @cached_property
+    def values_of_callers(self) -> frozenset[object]:
+        """The identities of error values that are given somewhere because a caller has gone."""
+        assert self._in_go is not None
+        return frozenset(key for key, uses in self._uses.items() if any(CALLER in causes for _, causes, _ in uses))
 
     def _fault(self, fn: Fun, node: f.Node, message: str, confidence: Confidence, *steps: Step) -> Fault:
         span = self.program.span_of(fn, node)
@@ -295,7 +306,7 @@ class LostCauses:
         names = [n.removesuffix(".Error") for n in sorted(made.names)]
         if not any(self.errors.origin(n, fn, made.expr.at) for n in names):
             told = False
-            names = [n for arm in made.arm.chain() for n in _failed(arm)][-1:]
+            names = [n for n in (_failed(made.arm),) if n]
         for name in names:
             sites = self.errors.origin(name, fn, made.expr.at)
             if len(sites) != 1:
@@ -341,7 +352,8 @@ class LostCauses:
 
     def _python(self) -> Iterator[Fault]:
         bounded: dict[Fun, list[Wait]] = {}
-        for wait in self.program.all_waits:
+        python = any(True for _ in code_modules(self.program, "python"))
+        for wait in self.program.all_waits if python else ():
             if (
                 wait.fn.module.language == "python"
                 and wait.bound is not None
@@ -495,18 +507,12 @@ class LostCauses:
         return not _SAYS_TIMEOUT.search(said)
 
 
-def _failed(arm: Arm) -> Iterator[str]:
-    """The error that is not nil wherever an arm runs."""
-    if arm.kind == "then" and isinstance(arm.node, f.If):
-        for part in walk(arm.node.test):
-            if (
-                isinstance(part, f.Bin)
-                and part.op == "!="
-                and isinstance(part.right, f.Lit)
-                and part.right.value is None
-                and dotted(part.left)
-            ):
-                yield dotted(part.left)
+def _failed(arm: Arm) -> str:
+    """The error of which nothing is known where an arm runs but that it is not nil."""
+    test = arm.node.test if arm.kind == "then" and isinstance(arm.node, f.If) else None
+    if isinstance(test, f.Bin) and test.op == "!=" and isinstance(test.right, f.Lit) and test.right.value is None:
+        return dotted(test.left)
+    return ""
 
 
 def _cancels(fn: Fun) -> bool:

@@ -262,6 +262,16 @@ class Table:
         return call.spawn if call is not None else None
 
     @cached_property
+    def error_words(self) -> frozenset[str]:
+        """Last segments of known error values and of calls that handle errors: anything else need not be looked up as one."""
+        return frozenset(name.rpartition(".")[2] for name in (*self._errors, *self._error_calls))
+
+    @cached_property
+    def context_words(self) -> frozenset[str]:
+        """Last segments of the calls that make a context."""
+        return frozenset(name.rpartition(".")[2] for name, call in self._calls.items() if call.makes is not None)
+
+    @cached_property
     def modules(self) -> frozenset[str]:
         """The import names that are evidence for a known library."""
         return frozenset(module for library in self.libraries for module in library.modules)
