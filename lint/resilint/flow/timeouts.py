@@ -13,7 +13,7 @@ from resilint.flow.values import Absent, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import Endless, Wait
 from resilint.knowledge.schema import Bound, Need, TypeEntry
-from resilint.link.code import CallSite, Fun, Klass, last_name
+from resilint.link.code import CallSite, Fun, Klass, dotted, last_name
 from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -360,8 +360,9 @@ def written_slots(program: Program) -> Iterator[WrittenSlot]:
     """Every slot of a known API that the program writes a value to."""
     for language in ("python", "go"):
         table = program.knowledge.of(language)
-        calls = {n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.bounds for n in c.names}
-        types = [t for lib in table.libraries for t in lib.types if t.bounds]
+        timed = [c for lib in table.libraries for c in lib.calls if any(b.slot in TIME for b in c.bounds)]
+        calls = {n.rpartition(".")[2] for c in timed for n in c.names}
+        types = [t for lib in table.libraries for t in lib.types if any(b.slot in TIME for b in t.bounds)]
         calls |= {n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases, *t.made_by)}
         calls |= {b.setter for t in types for b in t.bounds if b.setter}
         calls |= {b.option.rpartition(".")[2] for t in types for b in t.bounds if b.option}
@@ -371,7 +372,11 @@ def written_slots(program: Program) -> Iterator[WrittenSlot]:
 
 def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterator[WrittenSlot]:
     resolver, slots = program.resolver, program.slots
+    reach = program.reach(language, ("network", "query", "connect"))
     for site in program.sites(wanted.__contains__, language):
+        name = dotted(site.call.fn)
+        if not (name and reach.external(site.fn.module, name)) and not reach.candidate(site):
+            continue
         frame = resolver.frame(site.fn)
         table = resolver.table(site.fn.module)
         for target in program.targets(site):
