@@ -1963,7 +1963,9 @@ class Resolver:
             case Text() | Num():
                 return (Flow(Ext(f"<builtin>.{'str' if isinstance(thing, Text) else 'int'}.{name}")),)
             case Bound():
-                return (Flow(Bound(Obj("call", "", None, thing.name, self.canonical(thing)), name)),)
+                name_of = self.canonical(thing)
+                kind = self.table(frame.fn.module).returned(name_of) or ""  # `app.router` is an object, not a method
+                return (Flow(Bound(Obj("call", kind, None, thing.name, name_of), name)),)
         return unknown("an attribute of something unknown")
 
     def _external_name(self, full: str, frame: Frame) -> Flows:
