@@ -61,6 +61,13 @@ _BASIC = frozenset(
 )
 
 
+_MACHINERY = frozenset({"executor", "group", "thread", "process", "future", "event", "lock", "gate"})
+"""Roles of what runs code: an event loop can open connections too, but is no client."""
+
+_FEW = 6
+"""A method name with more definitions than this says nothing about which is meant where the receiver is not known."""
+
+
 class Reach:
     """The names of one language that may hold objects whose methods do one of `kinds`."""
 
@@ -78,7 +85,13 @@ class Reach:
         self.open_ended = self._open_ended()
         """Some type in use gives another such object by any attribute."""
         self.names: set[str] = set()
-        """Attributes, globals and functions that may give such an object."""
+        """Module-level names and keywords that may hold such an object."""
+        self.keywords: set[str] = set()
+        """Keywords under which such objects travel in `**kwargs`."""
+        self.givers: dict[str, set[Fun]] = {}
+        """Functions that may return one, by name."""
+        self.attributes: dict[str, set[Klass | None]] = {}
+        """Attributes that may hold one, with the classes whose own code stores it there (`None`: somebody else's)."""
         self._locals: dict[Fun, set[str]] = {}
         self._queue: list[Fun] = []
         self._queued: set[Fun] = set()
@@ -101,7 +114,7 @@ class Reach:
                 if call.does in self.kinds:
                     for name in call.names:
                         kind = table.type(name.rpartition(".")[0])
-                        if kind is not None:
+                        if kind is not None and kind.role not in _MACHINERY:
                             found.add(kind.name)
             found.update(t.name for t in lib.types if t.any_method is not None)
         while True:
@@ -116,7 +129,7 @@ class Reach:
                         found.update(b for b in kind.bases if table.type(b) is not None)
             for owner, returns in owners:
                 kind = table.type(owner)
-                if kind is not None and returns in found:
+                if kind is not None and returns in found and kind.role not in _MACHINERY:
                     found.add(kind.name)
             if len(found) == before:
                 return frozenset(found)
@@ -202,7 +215,7 @@ class Reach:
                     self._hold(klass.name)
                 for field in klass.decl.fields:
                     if self._typed(module, field.type):
-                        self._hold(field.name)
+                        self._store(field.name, klass)
                         if field.embedded:
                             self._hold(klass.name)
             for fun in module.functions:
@@ -211,8 +224,8 @@ class Reach:
                 for param in fun.head.params:
                     if self._typed(module, param.type):
                         self._hold_local(fun, param.name)
-                if fun.head.kind != "lambda" and any(self._typed(module, r) for r in fun.head.returns):
-                    self._hold(fun.name)
+                if any(self._typed(module, r) for r in fun.head.returns):
+                    self._give(fun)
         # A subclass of a class that stands on a known type does so too.
         grown = True
         while grown:
@@ -254,6 +267,97 @@ class Reach:
         for user in self._users.get(name, ()):
             self._push(user)
 
+    def _give(self, fun: Fun) -> None:
+        if fun.head.kind not in ("free", "method"):
+            return
+        if fun.head.is_property:
+            self._store(fun.name, self._owner(fun))
+            return
+        known = self.givers.setdefault(fun.name, set())
+        if fun not in known:
+            known.add(fun)
+            for user in self._users.get(fun.name, ()):
+                if user.module.is_test or not fun.module.is_test:
+                    self._push(user)
+
+    def _store(self, name: str, klass: Klass | None) -> bool:
+        known = self.attributes.setdefault(name, set())
+        if klass in known or name == "_":
+            return False
+        known.add(klass)
+        for user in self._users.get(name, ()):
+            self._push(user)
+        return True
+
+    def _owner(self, fun: Fun) -> Klass | None:
+        scope: Fun | None = fun
+        while scope is not None:
+            owner = self.program.resolver.owner(scope)
+            if owner is not None:
+                return owner
+            scope = scope.parent
+        return None
+
+    def _stored(self, name: str, through_self: bool, fun: Fun) -> bool:
+        """Whether reading an attribute may give such an object."""
+        known = self.attributes.get(name)
+        if not known:
+            return False
+        if not through_self or None in known:
+            return True
+        owner = self._owner(fun)
+        if owner is None or owner in known:
+            return True
+        resolver = self.program.resolver
+        own = set(resolver.mro(owner)[0])
+        return any(k is not None and (k in own or owner in resolver.mro(k)[0]) for k in known)
+
+    def _gives_here(self, expr: f.Call, fun: Fun) -> bool:
+        """Whether a call may mean one of the functions of the program that give such an object."""
+        name = last_name(expr.fn)
+        givers = self.givers.get(name)
+        if not givers:
+            return False
+        called = dotted(expr.fn)
+        for giver in givers:
+            if giver.module.is_test and not fun.module.is_test:
+                continue
+            if self._may_mean(called, giver, fun):
+                return True
+        return False
+
+    def _may_mean(self, called: str, target: Fun, fun: Fun) -> bool:
+        """Whether a dotted name in a function may mean that function of the program."""
+        head, _, rest = called.partition(".")
+        if called and not rest:
+            if target.is_method:
+                return False
+            if target.module is fun.module or target.module.folder == fun.module.folder and self.language == "go":
+                return True
+            return any(self._leads(imp, target) for imp in (*fun.module.imports.get(head, ()), *fun.module.imports.get("*", ())))
+        if called and (imports := fun.module.imports.get(head)) is not None and not self._local(head, fun):
+            return not target.is_method and any(self._leads(imp, target) for imp in imports)
+        if not target.is_method:
+            return False
+        if called in (f"self.{target.name}", f"cls.{target.name}") or target.name.startswith("__"):
+            return self._related(fun, target)
+        return target.module is fun.module or len(self._by_name.get(target.name, ())) <= _FEW
+
+    def _leads(self, imp: f.Import, target: Fun) -> bool:
+        if self.language == "go":
+            package = self.names_index.go_package(imp.target, target.module)
+            return package is not None and target.module in package.modules
+        stem = target.module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        wanted = imp.target or imp.name
+        return bool(wanted) and (f".{stem}.".endswith(f".{wanted}.") or f".{stem}.".endswith(f".{wanted}.{imp.name}.") or f".{wanted}." in f".{stem}.")
+
+    def _related(self, fun: Fun, target: Fun) -> bool:
+        one, other = self._owner(fun), self._owner(target)
+        if one is None or other is None:
+            return True
+        resolver = self.program.resolver
+        return other in resolver.mro(one)[0] or one in resolver.mro(other)[0]
+
     def _hold_local(self, fun: Fun, name: str) -> None:
         held = self._locals.setdefault(fun, set())
         if name not in held:
@@ -286,20 +390,19 @@ class Reach:
                 break
             if self.language == "go" and isinstance(value, f.Coll) and value.items:
                 value = value.items[0].value
-            if value is not None and fun.head.kind != "lambda" and self.holds(value, fun):
-                self._hold(fun.name)
+            if value is not None and self.holds(value, fun):
+                self._give(fun)
         for y in body.yields:
-            if y.value is not None and fun.head.kind != "lambda" and self.holds(y.value, fun):
-                self._hold(fun.name)
+            if y.value is not None and self.holds(y.value, fun):
+                self._give(fun)
         for new, _arm, _stmt in body.news:
             for position, pair in enumerate(new.fields):
                 if self.holds(pair.value, fun):
-                    if isinstance(pair.key, f.Ref):
-                        self._hold(pair.key.name)
-                    else:
-                        for klass in self._classes.get(new.type.name.rpartition(".")[2], ()):
-                            if position < len(klass.decl.fields):
-                                self._hold(klass.decl.fields[position].name)
+                    for klass in self._classes.get(new.type.name.rpartition(".")[2], ()):
+                        if isinstance(pair.key, f.Ref):
+                            self._store(pair.key.name, klass)
+                        elif position < len(klass.decl.fields):
+                            self._store(klass.decl.fields[position].name, klass)
         for site in body.calls:
             for position, arg in enumerate(site.call.args):
                 if self.holds(arg.value, fun):
@@ -307,7 +410,10 @@ class Reach:
 
     def _assign(self, fun: Fun, name: str) -> bool:
         base, _, last = name.rpartition(".")
-        if base or fun.index == 0 or last in fun.body.outer_names:
+        if base:
+            receiver = fun.head.params[0].name if fun.is_method else None
+            return self._store(last, self._owner(fun) if base in (receiver, "self") else None)
+        if fun.index == 0 or last in fun.body.outer_names:
             if last in self.names:
                 return False
             self._hold(last)
@@ -333,25 +439,26 @@ class Reach:
             else:
                 fields = [x.name for x in klass.decl.fields if x.type is not None]
                 if arg.name is not None:
-                    self._hold(arg.name)
+                    self._store(arg.name, klass)
                 elif position < len(fields):
-                    self._hold(fields[position])
-        if not targets and arg.name is not None and name not in self._classes:
-            # Kept by something that is not seen: a registry, a framework; by keyword it may come back under that name.
-            self._hold(arg.name)
+                    self._store(fields[position], klass)
         for target in targets:
+            if target.module.is_test != site.fn.module.is_test and not target.module.is_test:
+                continue
             for param in self._params(target, position, arg):
                 if self._eligible(target, param):
                     self._hold_local(target, param.name)
 
-    @staticmethod
-    def _params(target: Fun, position: int, arg: f.Arg) -> Iterator[f.Param]:
-        if arg.spread:
-            yield from target.head.params
+    def _params(self, target: Fun, position: int, arg: f.Arg) -> Iterator[f.Param]:
+        if arg.spread == 1:
+            yield from (p for p in target.head.params if p.kind in ("pos", "posonly", "*"))
+        elif arg.spread:
+            yield from (p for p in target.head.params if p.kind == "**" or (p.kind in ("pos", "kw") and p.name in self.keywords))
         elif arg.name is not None:
             if arg.name in target.params:
                 yield target.params[arg.name]
             else:
+                self.keywords.add(arg.name)
                 yield from (p for p in target.head.params if p.kind == "**")
         else:
             positional = target.positional
@@ -363,8 +470,6 @@ class Reach:
         """Functions of the program that a call may mean, by name; `None` where it surely means none."""
         fun, name = site.fn, site.last
         dotted_name = dotted(site.call.fn)
-        if dotted_name in ("self." + name, "cls." + name, "super." + name):
-            return [x for x in self._by_name.get(name, ()) if x.is_method]
         head = dotted_name.partition(".")[0]
         if self.language == "go":
             if (
@@ -380,11 +485,7 @@ class Reach:
                 found = self.names_index.package_of(fun.module).functions.get(name)
                 return [found] if found is not None else []
             return [x for x in self._by_name.get(name, ()) if x.is_method]
-        if dotted_name and self.external(fun.module, dotted_name) is not None:
-            return list(self._by_name.get(name, ()))
-        if dotted_name and "." not in dotted_name:
-            return [x for x in self._by_name.get(name, ()) if x.module is fun.module]
-        return list(self._by_name.get(name, ()))
+        return [x for x in self._by_name.get(name, ()) if self._may_mean(dotted_name, x, fun)]
 
     def _eligible(self, target: Fun, param: f.Param) -> bool:
         """Whether a parameter's declared type lets it hold a library's object."""
@@ -424,44 +525,9 @@ class Reach:
         """Whether an expression may be such an object, or hold one."""
         match expr:
             case f.Ref():
-                head, _, rest = expr.name.partition(".")
-                if not rest and self._local(head, fun):
-                    return True
-                last = expr.name.rpartition(".")[2]
-                if last in self.names:
-                    return True
-                if (
-                    rest
-                    and (last in self.methods or last in self.giving)
-                    and self.holds(f.Ref(expr.at, expr.end, expr.name.rpartition(".")[0]), fun)
-                ):
-                    return True
-                if rest and self.open_ended and self.holds(f.Ref(expr.at, expr.end, expr.name.rpartition(".")[0]), fun):
-                    return True
-                full = self.external(fun.module, expr.name)
-                return full is not None and (self.gives(full) or self.waits(full))
+                return self._holds_name(expr, fun)
             case f.Call():
-                last = last_name(expr.fn)
-                if last in self.names:
-                    return True
-                if isinstance(expr.fn, f.Ref):
-                    full = self.external(fun.module, expr.fn.name)
-                    if full is not None:
-                        if self.gives(full):
-                            return True
-                        if last not in _WRAPPERS:
-                            return False
-                    base = expr.fn.name.rpartition(".")[0]
-                    if not base and self._local(last, fun):
-                        return True
-                    if base and last in self.giving and self.holds(f.Ref(expr.at, expr.end, base), fun):
-                        return True
-                elif isinstance(expr.fn, f.Field):
-                    if last in self.giving and self.holds(expr.fn.base, fun):
-                        return True
-                elif self.holds(expr.fn, fun):
-                    return True
-                return last in _WRAPPERS and any(self.holds(a.value, fun) for a in expr.args)
+                return self._holds_call(expr, fun)
             case f.New():
                 full = self.external(fun.module, expr.type.name)
                 return full is not None and self.gives(full)
@@ -472,9 +538,53 @@ class Reach:
             case f.Bin():
                 return expr.op in ("or", "and") and (self.holds(expr.left, fun) or self.holds(expr.right, fun))
             case f.Field():
-                return expr.name in self.names or (expr.name in self.giving and self.holds(expr.base, fun))
+                return self._stored(expr.name, False, fun) or (expr.name in self.giving and self.holds(expr.base, fun))
             case _:
                 return any(self.holds(child, fun) for child in children(expr))
+
+    def _holds_name(self, expr: f.Ref, fun: Fun) -> bool:
+        head, _, rest = expr.name.partition(".")
+        if not rest:
+            if self._local(head, fun):
+                return True
+            if head in self.names and head not in fun.params:
+                return True
+        else:
+            base, _, last = expr.name.rpartition(".")
+            receiver = fun.head.params[0].name if fun.is_method else "self"
+            if self._stored(last, base == receiver, fun):
+                return True
+            if last in self.names and head in fun.module.imports:
+                return True
+            if (last in self.methods or last in self.giving) and self.holds(f.Ref(expr.at, expr.end, base), fun):
+                return True
+        full = self.external(fun.module, expr.name)
+        return full is not None and self.gives(full)
+
+    def _holds_call(self, expr: f.Call, fun: Fun) -> bool:
+        if self._gives_here(expr, fun):
+            return True
+        last = last_name(expr.fn)
+        if last in self.names and last in self._classes:
+            return True
+        if isinstance(expr.fn, f.Ref):
+            full = self.external(fun.module, expr.fn.name)
+            if full is not None:
+                if self.gives(full):
+                    return True
+                if last not in _WRAPPERS:
+                    return False
+            base = expr.fn.name.rpartition(".")[0]
+            if not base and self._local(last, fun):
+                return True
+            if base and last in self.giving and self.holds(f.Ref(expr.at, expr.end, base), fun):
+                return True
+        elif isinstance(expr.fn, f.Field):
+            if last in self.giving and self.holds(expr.fn.base, fun):
+                return True
+        elif self.holds(expr.fn, fun):
+            return True
+        return last in _WRAPPERS and any(self.holds(a.value, fun) for a in expr.args)
 
     def candidate(self, site: CallSite) -> bool:
         """Whether a call may be one of a known waiting function or of a method of such an object."""
@@ -489,12 +599,11 @@ class Reach:
                     return call.does in self.kinds
             if not base:
                 return self.holds(fn, fun) or self._starred(fun.module)
-            head = base.partition(".")[0]
-            if fun.is_method and head == fun.head.params[0].name and "." not in base:
-                return method in self.names or self._stands_on(fun)
-            return self.holds(f.Ref(fn.at, fn.end, base), fun) or method in self.names
+            if fun.is_method and base == fun.head.params[0].name:
+                return self._stored(method, True, fun) or self._stands_on(fun)
+            return self.holds(f.Ref(fn.at, fn.end, base), fun) or self._stored(method, False, fun)
         if isinstance(fn, f.Field):
-            return self.holds(fn.base, fun) or fn.name in self.names
+            return self.holds(fn.base, fun) or self._stored(fn.name, False, fun)
         return self.holds(fn, fun)
 
     def _stands_on(self, fun: Fun) -> bool:
