@@ -134,6 +134,11 @@ class Sizes:
             return BOUNDED
         if loop.form == "each" and loop.iter is not None:
             return self._iterated(loop.iter, frame, loop.is_async)
+        if loop.form == "while" and isinstance(loop.test, f.Call):
+            # `for rows.Next() { … }`: once for each row of the answer.
+            receiver = self._receiver(loop.test, frame)
+            if receiver is not None and receiver.kind in ("data", "input"):
+                return receiver
         if loop.form == "count" and isinstance(loop.test, f.Bin):
             side = loop.test.right if loop.test.op in ("<", "<=", "!=") else loop.test.left
             return self.number(side, frame)
@@ -152,6 +157,8 @@ class Sizes:
             ):
                 return self.number(expr, frame)
         size = self.of(expr, frame)
+        if size.kind in ("unknown", "none") and isinstance(expr, f.Ref):
+            size = self._rows(expr.name, expr.at, frame) or size
         if is_async and not size.grows:
             return Size("event") if size.kind in ("unknown", "none") else size
         return size
@@ -286,6 +293,10 @@ class Sizes:
             return self.of(call.args[_MAPS[low]].value, frame)
         if low == "append" and isinstance(call.fn, f.Ref) and call.fn.name == "append" and call.args:
             return worst([self.of(call.args[0].value, frame), *(self.of(a.value, frame) for a in call.args[1:] if a.spread)])
+        if low == "fetchall":
+            rows = self._rows(dotted(call.fn).rpartition(".")[0], call.at, frame)
+            if rows is not None:
+                return rows
         out: list[Size] = []
         for thing, binds in self.resolver.targets(call, frame):
             out.append(self._called(thing, binds, call, frame, item, low))
@@ -341,6 +352,22 @@ class Sizes:
             else:
                 inner = inner.fn
         return False
+
+    def _rows(self, cursor: str, here: int, frame: Frame) -> Size | None:
+        """What a cursor gives: as many rows as its statement finds, unless that says how many it wants."""
+        if not cursor:
+            return None
+        found: Size | None = None
+        for site in frame.fn.body.calls:
+            if site.call.at >= here or dotted(site.call.fn) != f"{cursor}.execute" or not site.call.args:
+                continue
+            texts = [x.thing for x in self.resolver.ask(site.call.args[0].value, frame)]
+            if not texts or not all(isinstance(t, Text) for t in texts) or self._limited(site.call, frame):
+                found = UNKNOWN
+            elif any(isinstance(t, Text) and re.search(r"\bselect\b", t.known, re.IGNORECASE) for t in texts):
+                hop = Hop(frame.fn.module.path, site.call.at, site.call.end, "the statement has no row limit")
+                found = Size("data", None, (hop,))
+        return found
 
     def _result(self, target: FnVal, binds: tuple[Bind, ...], call: f.Call, frame: Frame, item: tuple[int, ...]) -> Size:
         fn = target.fn

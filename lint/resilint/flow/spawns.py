@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from resilint import facts as f
 from resilint.flow.inputs import NONE, Size, worst
 from resilint.flow.values import Bound, Ext, Flow, FnVal, Frame, Hop, Num, Obj
+from resilint.knowledge.schema import Bound as KnownBound
 from resilint.knowledge.schema import SpawnRow
 from resilint.link.code import CallSite, Fun, children, dotted, leaves, walk
 from resilint.model import Confidence, Span, Step
@@ -155,10 +156,9 @@ class Spawns:
             spawn.args = (site.call.fn, *(a.value for a in site.call.args))
             found[(*site.fn.key, site.call.at)] = spawn
         for language in ("python", "go"):
-            near = self.program.reach(language, ("spawn", "submit", "wait"))
             for site in self.program.sites(self._spawning_names.__contains__, language):
                 key = (*site.fn.key, site.call.at)
-                known = self._by_row(site) if language == "go" or near.candidate(site) else None
+                known = self._by_row(site)
                 if known is not None and key not in found:
                     found[key] = known
         yield from sorted(found.values(), key=lambda s: s.key)
@@ -351,6 +351,10 @@ class Spawns:
 
     def _made_with(self, holder: Obj, row: SpawnRow) -> Limit:
         """The limit that an object gets where it is made."""
+        table = self.resolver.table(holder.frame.fn.module) if holder.frame is not None else None
+        bounds = table.bounds(self.resolver.external_type(holder)) if table is not None else ()
+        if any(bound.slot == "concurrency" and self._grows_with(bound, holder) for bound in bounds):
+            return Limit("none")
         slots = [s for source in self.program.slots.of_object(holder, frozenset({"concurrency"})) for s in source.slots]
         if row.backlog != "none" or not slots:
             return Limit("finite")
@@ -361,6 +365,16 @@ class Spawns:
         numbers = [s.number for s in slots if s.number is not None]
         hops = next((s.flow.hops for s in slots if s.flow is not None), ())
         return Limit("finite", max(numbers) if len(numbers) == len(slots) else None, hops)
+
+    def _grows_with(self, bound: KnownBound, holder: Obj) -> bool:
+        """Whether a limit is as large as what it should limit: `ThreadPoolExecutor(max_workers=len(urls))`."""
+        if not isinstance(holder.node, f.Call) or holder.frame is None:
+            return False
+        made = holder.binds if holder.binds is not None else self.resolver.binds(holder.node, holder.frame)
+        plain = [b for b in made if b.name is None]
+        given = [b for b in made if b.name is not None and b.name == bound.arg]
+        given += plain[bound.pos : bound.pos + 1] if bound.pos is not None else []
+        return any(self.sizes.number(b.expr, b.frame).grows for b in given)
 
     def _set(self, setter: str, holder: Obj, site: CallSite) -> Limit | None:
         base = dotted(site.call.fn).rpartition(".")[0]
@@ -793,7 +807,7 @@ class Spawns:
             if not reach.sure:
                 fanout.confidence = Confidence.LOW
             fanout.steps = (*fanout.steps, *reach.steps)
-            fanout.siblings = self.siblings(spawn)
+            fanout.siblings = [] if fanout.event else self.siblings(spawn)
             if fanout.siblings and reach.sure and not fanout.event:
                 fanout.confidence = Confidence.HIGH
             yield fanout
@@ -814,12 +828,13 @@ class Spawns:
 
     def _per_element(self, spawn: Spawn) -> Fanout | None:
         frame = self.resolver.frame(spawn.fn)
-        if spawn.elements and spawn.row.backlog == "none":
+        pooled = spawn.row.backlog != "none" and spawn.limit.known != "none"
+        if spawn.elements and not pooled:
             size = worst(self.sizes.of(expr, at) for expr, at in spawn.elements)
             if not size.grows or self.gated(spawn, None if spawn.row.target is None else spawn.site.loop):
                 return None
             return self._grown(spawn, size, _over(spawn.elements[0][0], self.program, spawn.fn), None)
-        if spawn.row.joins or spawn.row.backlog != "none":
+        if spawn.row.joins or pooled:
             return None
         loops = [arm.node for arm in spawn.site.arm.chain() if arm.kind in ("loop", "comp")]
         if spawn.site.awaited:
