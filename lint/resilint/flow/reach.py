@@ -332,7 +332,7 @@ class Reach:
         if called and not rest:
             if target.is_method:
                 return False
-            if target.module is fun.module or target.module.folder == fun.module.folder and self.language == "go":
+            if target.module is fun.module or (target.module.folder == fun.module.folder and self.language == "go"):
                 return True
             return any(self._leads(imp, target) for imp in (*fun.module.imports.get(head, ()), *fun.module.imports.get("*", ())))
         if called and (imports := fun.module.imports.get(head)) is not None and not self._local(head, fun):
@@ -349,7 +349,9 @@ class Reach:
             return package is not None and target.module in package.modules
         stem = target.module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         wanted = imp.target or imp.name
-        return bool(wanted) and (f".{stem}.".endswith(f".{wanted}.") or f".{stem}.".endswith(f".{wanted}.{imp.name}.") or f".{wanted}." in f".{stem}.")
+        return bool(wanted) and (
+            f".{stem}.".endswith(f".{wanted}.") or f".{stem}.".endswith(f".{wanted}.{imp.name}.") or f".{wanted}." in f".{stem}."
+        )
 
     def _related(self, fun: Fun, target: Fun) -> bool:
         one, other = self._owner(fun), self._owner(target)
@@ -556,16 +558,17 @@ class Reach:
                 return True
             if last in self.names and head in fun.module.imports:
                 return True
-            if (last in self.methods or last in self.giving) and self.holds(f.Ref(expr.at, expr.end, base), fun):
+            if (last in self.methods or last in self.giving or self.open_ended) and self.holds(f.Ref(expr.at, expr.end, base), fun):
                 return True
         full = self.external(fun.module, expr.name)
-        return full is not None and self.gives(full)
+        return full is not None and (self.gives(full) or self.waits(full))
 
     def _holds_call(self, expr: f.Call, fun: Fun) -> bool:
         if self._gives_here(expr, fun):
             return True
         last = last_name(expr.fn)
-        if last in self.names and last in self._classes:
+        if last in self.names and (last in self._classes or (isinstance(expr.fn, f.Ref) and last not in self._by_name)):
+            # A class that stands on a known type, or an object that is called (a factory of sessions).
             return True
         if isinstance(expr.fn, f.Ref):
             full = self.external(fun.module, expr.fn.name)
