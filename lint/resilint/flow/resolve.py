@@ -77,6 +77,7 @@ _SUFFIXES = (
 )
 
 
+@lru_cache(maxsize=65536)
 def unit_of_name(name: str) -> str:
     """The unit a name promises: `timeout_ms`, `TimeoutSeconds`; empty for none."""
     last = name.rpartition(".")[2]
@@ -112,11 +113,13 @@ class Resolver:
         self._steps = 0
         self._depth = 0
         self._frames: dict[Any, Frame] = {}
+        self._importing: dict[tuple[str, frozenset[str]], bool] = {}
         self._in_sight: dict[tuple[str, str], bool] = {}
         self._mro: dict[Klass, tuple[list[Klass], list[str]]] = {}
         self._subs: dict[Klass, list[Klass]] | None = None
         self._kept: list[Any] = []
         self._givens: dict[Any, Bind] = {}
+        self._fields: set[str] | None = None
         self.elements = Elements(self)
         self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
         self._observers: dict[Fun, list[Fun]] = {}
@@ -1237,11 +1240,7 @@ class Resolver:
             for site in caller.body.calls:
                 if shift == "name" and site.last not in wanted and site.call.at not in observed:
                     continue
-                if (
-                    shift == "variable"
-                    and site.call.at not in observed
-                    and (not isinstance(site.call.fn, f.Ref | f.Index | f.Call) or not self._is_variable(site, caller))
-                ):
+                if shift == "variable" and site.call.at not in observed and not self._is_variable(site, caller):
                     continue
                 if any(known.call is site.call for _, known, _, _ in out):
                     continue
@@ -1308,18 +1307,16 @@ class Resolver:
                         # It may call the function by its name too, and has been looked at for that.
                         seen.add(holder)
                         yield holder, "variable"
-            if self._handed_over(fn):
+            if self._handed_over(fn) and not self._batch:
                 for caller in fn.module.functions:
                     if caller not in seen and any(called in caller.params for called in caller.head.calls):
                         seen.add(caller)
                         yield caller, "variable"
         if fn.head.kind == "lambda" or fn.parent is not None:
-            modules = self.names.package_of(fn.module).modules if fn.module.language == "go" else [fn.module]
-            for module in modules:
-                for caller in module.functions:
-                    if caller not in seen and caller.head.calls:
-                        seen.add(caller)
-                        yield caller, "variable"
+            for caller in self._around(fn):
+                if caller not in seen and caller.head.calls:
+                    seen.add(caller)
+                    yield caller, "variable"
         for caller in self._observers.get(fn, ()):
             if caller not in seen:
                 seen.add(caller)
@@ -1344,11 +1341,34 @@ class Resolver:
             self._in_sight[key] = found
         return found
 
-    @staticmethod
-    def _is_variable(site: CallSite, caller: Fun) -> bool:
-        name = dotted(site.call.fn).partition(".")[0]
+    def _is_stored(self, name: str) -> bool:
+        """Whether an attribute of that name is assigned or declared as a field somewhere."""
+        if self._fields is None:
+            self._fields = {field.name for klass in self.names.all_classes() for field in klass.decl.fields}
+        return name in self._fields or bool(self.names.writers(name))
+
+    def _around(self, fn: Fun) -> Iterator[Fun]:
+        """Functions that may call a function which no name leads to. Where everything is asked those beside it will do: calls
+        further off are observed."""
+        if self._batch:
+            scope = fn.parent or fn.module.functions[0]
+            yield scope
+            yield from (caller for caller in fn.module.functions if caller.index and (caller.parent or scope) is scope)
+        elif fn.module.language == "go":
+            for module in self.names.package_of(fn.module).modules:
+                yield from module.functions
+        else:
+            yield from fn.module.functions
+
+    def _is_variable(self, site: CallSite, caller: Fun) -> bool:
+        """Whether a call may be one of a variable's value: a local name, or an attribute that is written somewhere."""
+        if not isinstance(site.call.fn, f.Ref | f.Index | f.Call):
+            return False
+        name, dot, rest = dotted(site.call.fn).partition(".")
         if not name:
             return True
+        if dot and not self._is_stored(rest.rpartition(".")[2]):
+            return False
         fn: Fun | None = caller
         while fn is not None:
             if name in fn.params or name in fn.body.definitions:
@@ -2172,10 +2192,39 @@ class Resolver:
             if klass is not None
             else set()
         )
-        for writer in self.names.writers(name.rpartition(".")[2]):
+        for writer in self._likely_writers(name.rpartition(".")[2], klass, family):
             if klass is None and not self._may_hold(obj, writer):
                 continue
             yield from self._writes_of(obj, klass, family, writer, name)
+
+    def _likely_writers(self, last: str, klass: Klass | None, family: set[Klass]) -> list[Fun]:
+        """Who may write an attribute of an object of this class. Where very many write one of that name, only code that can know
+        the class: its own methods, its files, and files that import those."""
+        writers = self.names.writers(last)
+        if klass is None or len(writers) <= SITES:
+            return writers
+        homes = frozenset(k.module.path for k in family)
+        return [w for w in writers if w.module.path in homes or self._imports_from(w.module, homes)]
+
+    def _imports_from(self, module: Module, homes: frozenset[str]) -> bool:
+        key = (module.path, homes)
+        found = self._importing.get(key)
+        if found is None:
+            if module.language == "go":
+                packages = {self.names.package_of(self.names.modules[path]).path for path in homes}
+                found = self.names.package_of(module).path in packages or any(imp.target in packages for imp in module.facts.imports)
+            else:
+                found = False
+                for imp in module.facts.imports:
+                    target = self.names.python_module(module, imp.target, imp.level)
+                    if isinstance(target, Module) and target.path in homes:
+                        found = True
+                    elif imp.name and isinstance(target, str | Module):
+                        folder = target if isinstance(target, str) else target.folder
+                        inner = self.names.submodule(folder, imp.name)
+                        found = found or (isinstance(inner, Module) and inner.path in homes)
+            self._importing[key] = found
+        return found
 
     def _may_hold(self, obj: Obj, writer: Fun) -> bool:
         home = obj.frame.fn.module if obj.frame is not None else None
@@ -2184,7 +2233,7 @@ class Resolver:
     def _writes_of(self, obj: Obj, klass: Klass | None, family: set[Klass], writer: Fun, name: str) -> Iterator[Flow]:
         suffix = "." + name
         owner = self.owner(writer)
-        for key, defs in writer.body.definitions.items():
+        for key, defs in writer.body.stored(name.rpartition(".")[2]):
             if not key.endswith(suffix):
                 continue
             base = key[: -len(suffix)]

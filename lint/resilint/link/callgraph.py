@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Edge = tuple[str, str]
 
-ROUNDS = 3
+ROUNDS = 4
 """How often all is asked; later rounds know of calls that the names of functions do not lead to."""
 
 _DESCRIPTORS = frozenset({"staticmethod", "classmethod", "property"})
