@@ -72,6 +72,11 @@ _ASIDE = re.compile(
     r"^(?:app|state|user|session|context|ctx|db|scope|client|headers?|cookies?|method|url_for|log|logger|meta)$|^[Cc]ontext$",
     re.IGNORECASE,
 )
+_PROVIDERS = re.compile(r"\b(?:Depends|Security|Inject|Provide|State|BackgroundTasks)\b")
+_PROVIDED_TYPES = re.compile(
+    r"(?:Dep|Depends|Session|Service|Manager|Client|Repository|Settings|Response|BackgroundTasks|Context|User)$"
+)
+_STREAMS = re.compile(r"iterator|stream|websocket|socket|^ws$|reader|conn", re.IGNORECASE)
 _SCHEMA = re.compile(
     r"max_length|max_items|maxItems|maxLength|conlist|MaxLen|Len\(|max_size|(?:\b(?:max|lte|lt|len|le)=\d)|Length\(|\bslice\("
 )
@@ -489,7 +494,9 @@ class Sizes:
     def _of_parameter(self, param: f.Param, frame: Frame) -> Size:
         fn = frame.fn
         entry = self.program.entries.get(fn)
-        if entry is not None and param.name in entry.inputs:
+        if entry is not None and param.name in entry.inputs and not self._provided(param, fn):
+            if _STREAMS.search(param.name):
+                return Size("event")
             if self._schema_of_param(param, fn):
                 return BOUNDED
             hop = Hop(
@@ -524,6 +531,37 @@ class Sizes:
                 ),
             )
         return size if whole else UNKNOWN
+
+    def _provided(self, param: f.Param, fn: Fun) -> bool:
+        """Whether the framework makes a handler's parameter from something else than the request: a session, a service, the user."""
+        default = param.default
+        if isinstance(default, f.Call) and _PROVIDERS.search(dotted(default.fn)):
+            return True
+        if _ASIDE.search(param.name):
+            return True
+        if param.type is None:
+            return False
+        last = param.type.name.rpartition(".")[2]
+        if _PROVIDED_TYPES.search(last) or _PROVIDERS.search(self._annotation(param, fn)):
+            return True
+        for flow in self.resolver.global_name(param.type.name.partition(".")[0], fn.module):
+            thing = flow.thing
+            if isinstance(thing, Obj) and isinstance(thing.node, f.Node) and thing.frame is not None:
+                if _PROVIDERS.search(self.program.text_of(thing.frame.fn, thing.node, 200)):
+                    return True
+        kind = self.resolver.resolve_type(param.type, fn)
+        known = self.resolver.table(fn.module).type(kind) if isinstance(kind, str) else None
+        return known is not None and known.role not in ("request", "value")
+
+    def _annotation(self, param: f.Param, fn: Fun) -> str:
+        """The annotation of a parameter as written."""
+        if fn.module.language != "python":
+            return ""
+        end = fn.block[0].at if fn.block else fn.head.end
+        head = self.program.source(fn.module.path)[fn.head.at : end].decode("utf-8", "replace")
+        pattern = rf"\b{re.escape(param.name)}\s*:\s*([^=,]*(?:\[[^\]]*\])?[^=,]*(?:\([^)]*\))?)"
+        found = re.search(pattern, head)
+        return found[1] if found is not None else ""
 
     def _argument(self, param: f.Param, args: tuple[Bind, ...], fn: Fun) -> Size:
         bind, spread = self.resolver.argument(param, args, fn)
@@ -833,15 +871,7 @@ class Sizes:
     def _schema_of_param(self, param: f.Param, fn: Fun) -> bool:
         if param.default is not None and _SCHEMA.search(self.program.text_of(fn.module, param.default, 400)):
             return True
-        if param.type is None:
-            return False
-        if fn.module.language == "python":
-            head = self.program.source(fn.module.path)[fn.head.at : fn.block[0].at if fn.block else fn.head.end].decode(
-                "utf-8", "replace"
-            )
-            found = re.search(rf"\b{re.escape(param.name)}\s*:\s*([^=,]*(?:\[[^\]]*\])?[^=,]*(?:\([^)]*\))?)", head)
-            return found is not None and bool(_SCHEMA.search(found[1]))
-        return False
+        return param.type is not None and bool(_SCHEMA.search(self._annotation(param, fn)))
 
 
 def _snake(name: str) -> str:
