@@ -533,7 +533,7 @@ class Sizes:
         return size if whole else UNKNOWN
 
     def _provided(self, param: f.Param, fn: Fun) -> bool:
-        """Whether the framework makes a handler's parameter from something else than the request: a session, a service, the user."""
+        """Whether the framework makes a handler's parameter from something else than the request: a session, a service."""
         default = param.default
         if isinstance(default, f.Call) and _PROVIDERS.search(dotted(default.fn)):
             return True
@@ -546,9 +546,9 @@ class Sizes:
             return True
         for flow in self.resolver.global_name(param.type.name.partition(".")[0], fn.module):
             thing = flow.thing
-            if isinstance(thing, Obj) and isinstance(thing.node, f.Node) and thing.frame is not None:
-                if _PROVIDERS.search(self.program.text_of(thing.frame.fn, thing.node, 200)):
-                    return True
+            made = thing.frame.fn if isinstance(thing, Obj) and isinstance(thing.node, f.Node) and thing.frame is not None else None
+            if made is not None and isinstance(thing, Obj) and _PROVIDERS.search(self.program.text_of(made, thing.node, 200)):
+                return True
         kind = self.resolver.resolve_type(param.type, fn)
         known = self.resolver.table(fn.module).type(kind) if isinstance(kind, str) else None
         return known is not None and known.role not in ("request", "value")
