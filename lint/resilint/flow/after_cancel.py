@@ -21,7 +21,7 @@ from resilint.flow.errors import (
     mentions,
     received_from,
 )
-from resilint.flow.lost_causes import Givens
+from resilint.flow.lost_causes import Givens, cancels
 from resilint.flow.timeouts import Fault
 from resilint.link.code import CallSite, Definition, Fun, dotted, walk
 from resilint.model import Confidence, Step, Value
@@ -203,7 +203,7 @@ class _Walk:
         if stmt.iter is not None:
             self._calls(stmt.iter)
         truth = self.after.errors.truth(stmt.test, self.fn, known) if stmt.test is not None else None
-        if truth is False:
+        if truth is False or (stmt.test is not None and self._watches(stmt.test)):
             return {FALLS}
         if stmt.test is not None:
             self._calls(stmt.test)
@@ -213,6 +213,18 @@ class _Walk:
         if stmt.form != "ever" or any(o[0] == "break" for o in mine):
             return rest | {FALLS}
         return rest - {FALLS}
+
+    def _watches(self, test: f.Expr) -> bool:
+        """Whether a loop's test asks something that was given the ended context: it is taken to end with it."""
+        errors = self.after.errors
+        for inner in walk(test):
+            if isinstance(inner, f.Call):
+                name = dotted(inner.fn).rpartition(".")[0]
+                makers = [errors.site(d.expr, self.fn) for d in (self.fn.body.reaching(name, inner.at)[0] if name else ())]
+                given = [a.value for call in (inner, *(m.call for m in makers if m is not None)) for a in call.args]
+                if any(errors.is_context(expr, self.fn) and self._dead(expr, expr.at) for expr in given):
+                    return True
+        return False
 
     # ------------------------------------------------------------ calls
 
@@ -544,8 +556,9 @@ class AfterCancel:
             for fn in module.functions:
                 raw = bytes(module.facts.bodies[fn.index])
                 if b"Cancel" in raw or b"SoftTimeLimit" in raw:
-                    for stmt, _ in fn.body.stmts:
-                        if isinstance(stmt, f.Try):
+                    for stmt, arm in fn.body.stmts:
+                        # What stands in a `finally` or a handler cleans up, cancelled or not.
+                        if isinstance(stmt, f.Try) and not any(a.kind in ("final", "handler") for a in arm.chain()):
                             yield from self._after_handlers(fn, stmt)
 
     def _after_handlers(self, fn: Fun, stmt: f.Try) -> Iterator[Fault]:
@@ -553,7 +566,7 @@ class AfterCancel:
             names = [n for kind in handler.types for n in self._scope_ends(kind, fn)]
             if not names or len(names) != len(handler.types) or any(isinstance(x, f.Raise) for s in handler.body for x in walk(s)):
                 continue
-            if any(site.last in ("cancel", "uncancel", "cancelled", "cancelling") for site in fn.body.calls):
+            if cancels(fn):
                 continue
             inside = [s for s in fn.body.calls if stmt.body and stmt.body[0].at <= s.call.at < stmt.body[-1].end]
             tried = next((s for s in inside if self._interrupted(s, fn)), None)
@@ -564,7 +577,8 @@ class AfterCancel:
             walk_ = _Walk(self, fn, known, set(), any_call=True)
             outcomes = walk_.block(handler.body, known)
             walk_.found.clear()
-            outcomes = {o for o in outcomes if o[0] != "break"}
+            if any(o == LEAVES or o[0] == "break" for o in outcomes):
+                continue  # It leaves, or decides whether to.
             self._follow(walk_, stmt, known, outcomes)
             if not walk_.found or (walk_.found[0].call is tried.call and self._again(walk_, tried)):
                 continue

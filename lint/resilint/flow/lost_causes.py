@@ -336,8 +336,17 @@ class LostCauses:
                 return
 
     def _asked(self, fn: Fun, error: str, context: str, since: int, until: int) -> bool:
-        """Whether the code asked for the cause between the call and the place, and left if it was one."""
+        """Whether the code asked for the cause between the call and the place, or left if there was an error at all."""
         for stmt, _ in fn.body.stmts:
+            if (
+                isinstance(stmt, f.If)
+                and since <= stmt.at
+                and stmt.then
+                and stmt.then[-1].end <= until
+                and _nil_test(stmt.test) == error
+                and leaves(stmt.then)
+            ):
+                return True  # What follows has no error to speak of.
             if isinstance(stmt, f.If | f.Switch) and since <= stmt.at < until:
                 tests = [stmt.test] if isinstance(stmt, f.If) else [t for c in stmt.cases for t in c.tests]
                 if isinstance(stmt, f.Switch) and stmt.subject is not None and dotted(stmt.subject) == error:
@@ -384,7 +393,7 @@ class LostCauses:
                 yield from self._cut_off(fn, stmt, handler, causes, inside)
 
     def _merged(self, fn: Fun, stmt: f.Try, handler: f.Handler) -> Iterator[Fault]:
-        if _cancels(fn):
+        if cancels(fn):
             return
         kinds = self.program.step(fn, _span(handler.types), "both causes are caught here")
         for inner in handler.body:
@@ -411,7 +420,7 @@ class LostCauses:
 
     def _turned(self, fn: Fun, handler: f.Handler) -> Iterator[Fault]:
         """A cancellation turned into a timeout without asking whose it was."""
-        if _cancels(fn):
+        if cancels(fn):
             return
         for inner in handler.body:
             if isinstance(inner, f.Raise) and inner.value is not None:
@@ -509,15 +518,19 @@ class LostCauses:
 
 def _failed(arm: Arm) -> str:
     """The error of which nothing is known where an arm runs but that it is not nil."""
-    test = arm.node.test if arm.kind == "then" and isinstance(arm.node, f.If) else None
+    return _nil_test(arm.node.test) if arm.kind == "then" and isinstance(arm.node, f.If) else ""
+
+
+def _nil_test(test: f.Expr) -> str:
+    """The name that a test finds not to be nil."""
     if isinstance(test, f.Bin) and test.op == "!=" and isinstance(test.right, f.Lit) and test.right.value is None:
         return dotted(test.left)
     return ""
 
 
-def _cancels(fn: Fun) -> bool:
+def cancels(fn: Fun) -> bool:
     """A function that cancels something itself expects the cancellation that it catches."""
-    return any(site.last in ("cancel", "uncancel", "cancelled", "cancelling") for site in fn.body.calls)
+    return any("cancel" in site.last for site in fn.body.calls)
 
 
 def _span(types: tuple[f.Expr, ...]) -> f.Node:
