@@ -82,16 +82,15 @@ class Reach:
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
         )
         self.giving = self._giving_methods()
-        self.open_ended = self._open_ended()
         """Some type in use gives another such object by any attribute."""
-        self.names: set[str] = set()
-        """Module-level names and keywords that may hold such an object."""
+        self.names: dict[str, set[Module]] = {}
+        """Module-level names (classes too) that may hold such an object, with the files where they do."""
         self.keywords: set[str] = set()
         """Keywords under which such objects travel in `**kwargs`."""
         self.givers: dict[str, set[Fun]] = {}
         """Functions that may return one, by name."""
-        self.attributes: dict[str, set[Klass | None]] = {}
-        """Attributes that may hold one, with the classes whose own code stores it there (`None`: somebody else's)."""
+        self.attributes: dict[tuple[str, bool], set[Klass | None]] = {}
+        """Attributes that may hold one, those that only tests store apart, with the classes whose own code does (`None`: other code)."""
         self._locals: dict[Fun, set[str]] = {}
         self._queue: list[Fun] = []
         self._queued: set[Fun] = set()
@@ -143,12 +142,6 @@ class Reach:
                 if kind.name in self.types:
                     out.update(n.rpartition(".")[2] for n in kind.made_by)
         return frozenset(out)
-
-    def _open_ended(self) -> bool:
-        heads = {lib.modules for lib in self.table.libraries if any("*" in t.returns and t.name in self.types for t in lib.types)}
-        wanted = {m for modules in heads for m in modules}
-        imports = (imp for m in self.names_index.modules.values() if m.language == self.language for imp in m.facts.imports)
-        return bool(wanted) and any(imp.target in wanted or imp.target.partition(".")[0] in wanted for imp in imports)
 
     def gives(self, canonical: str) -> bool:
         """Whether an external name is such an object or a call of it gives one."""
@@ -212,12 +205,12 @@ class Reach:
                     (name := self.external(module, dotted(b if not isinstance(b, f.Index) else b.base))) and self.gives(name)
                     for b in klass.decl.bases
                 ):
-                    self._hold(klass.name)
+                    self._hold(klass.name, module)
                 for field in klass.decl.fields:
                     if self._typed(module, field.type):
-                        self._store(field.name, klass)
+                        self._store(field.name, klass, module.is_test)
                         if field.embedded:
-                            self._hold(klass.name)
+                            self._hold(klass.name, module)
             for fun in module.functions:
                 if any(self._seeds(module, c) for c in (*fun.head.calls, *fun.head.values)):
                     self._push(fun)
@@ -231,9 +224,10 @@ class Reach:
         while grown:
             grown = False
             for name, classes in self._classes.items():
-                if name not in self.names and any(last_name(b) in self.names for k in classes for b in k.decl.bases):
-                    self._hold(name)
-                    grown = True
+                for k in classes:
+                    if k.module not in self.names.get(name, ()) and any(last_name(b) in self.names for b in k.decl.bases):
+                        self._hold(name, k.module)
+                        grown = True
 
     def _seeds(self, module: Module, name: str) -> bool:
         full = self.external(module, name.rstrip("{"))
@@ -260,18 +254,33 @@ class Reach:
             self._queued.add(fun)
             self._queue.append(fun)
 
-    def _hold(self, name: str) -> None:
-        if name in self.names or not name or name == "_":
+    def _hold(self, name: str, module: Module) -> None:
+        known = self.names.setdefault(name, set())
+        if module in known or not name or name == "_":
             return
-        self.names.add(name)
+        known.add(module)
         for user in self._users.get(name, ()):
-            self._push(user)
+            if user.module.is_test or not module.is_test:
+                self._push(user)
+
+    def _held_name(self, name: str, module: Module) -> bool:
+        """Whether a name of a file's own scope may hold such an object: one of its own, of its package, or imported."""
+        known = self.names.get(name)
+        if not known:
+            return False
+        if module in known:
+            return True
+        if self.language == "go":
+            package = self.names_index.package_of(module)
+            return any(m in known for m in package.modules)
+        imports = (*module.imports.get(name, ()), *module.imports.get("*", ()))
+        return any(self._leads_to(imp, m) for imp in imports for m in known)
 
     def _give(self, fun: Fun) -> None:
         if fun.head.kind not in ("free", "method"):
             return
         if fun.head.is_property:
-            self._store(fun.name, self._owner(fun))
+            self._store(fun.name, self._owner(fun), fun.module.is_test)
             return
         known = self.givers.setdefault(fun.name, set())
         if fun not in known:
@@ -280,13 +289,16 @@ class Reach:
                 if user.module.is_test or not fun.module.is_test:
                     self._push(user)
 
-    def _store(self, name: str, klass: Klass | None) -> bool:
-        known = self.attributes.setdefault(name, set())
+    def _store(self, name: str, klass: Klass | None, in_test: bool) -> bool:
+        if klass is not None and in_test and not klass.module.is_test:
+            return False
+        known = self.attributes.setdefault((name, in_test), set())
         if klass in known or name == "_":
             return False
         known.add(klass)
         for user in self._users.get(name, ()):
-            self._push(user)
+            if user.module.is_test or not in_test:
+                self._push(user)
         return True
 
     def _owner(self, fun: Fun) -> Klass | None:
@@ -300,7 +312,9 @@ class Reach:
 
     def _stored(self, name: str, through_self: bool, fun: Fun) -> bool:
         """Whether reading an attribute may give such an object."""
-        known = self.attributes.get(name)
+        known = self.attributes.get((name, False), set())
+        if fun.module.is_test:
+            known = known | self.attributes.get((name, True), set())
         if not known:
             return False
         if not through_self or None in known:
@@ -344,14 +358,16 @@ class Reach:
         return target.module is fun.module or len(self._by_name.get(target.name, ())) <= _FEW
 
     def _leads(self, imp: f.Import, target: Fun) -> bool:
+        return self._leads_to(imp, target.module)
+
+    def _leads_to(self, imp: f.Import, module: Module) -> bool:
+        """Whether an import may name a file, or something that passes it on."""
         if self.language == "go":
-            package = self.names_index.go_package(imp.target, target.module)
-            return package is not None and target.module in package.modules
-        stem = target.module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            package = self.names_index.go_package(imp.target, module)
+            return package is not None and module in package.modules
+        stem = "." + module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") + "."
         wanted = imp.target or imp.name
-        return bool(wanted) and (
-            f".{stem}.".endswith(f".{wanted}.") or f".{stem}.".endswith(f".{wanted}.{imp.name}.") or f".{wanted}." in f".{stem}."
-        )
+        return bool(wanted) and (f".{wanted}." in stem or stem.endswith(f".{wanted}.{imp.name}."))
 
     def _related(self, fun: Fun, target: Fun) -> bool:
         one, other = self._owner(fun), self._owner(target)
@@ -402,9 +418,9 @@ class Reach:
                 if self.holds(pair.value, fun):
                     for klass in self._classes.get(new.type.name.rpartition(".")[2], ()):
                         if isinstance(pair.key, f.Ref):
-                            self._store(pair.key.name, klass)
+                            self._store(pair.key.name, klass, fun.module.is_test)
                         elif position < len(klass.decl.fields):
-                            self._store(klass.decl.fields[position].name, klass)
+                            self._store(klass.decl.fields[position].name, klass, fun.module.is_test)
         for site in body.calls:
             for position, arg in enumerate(site.call.args):
                 if self.holds(arg.value, fun):
@@ -414,11 +430,11 @@ class Reach:
         base, _, last = name.rpartition(".")
         if base:
             receiver = fun.head.params[0].name if fun.is_method else None
-            return self._store(last, self._owner(fun) if base in (receiver, "self") else None)
+            return self._store(last, self._owner(fun) if base in (receiver, "self") else None, fun.module.is_test)
         if fun.index == 0 or last in fun.body.outer_names:
-            if last in self.names:
+            if fun.module in self.names.get(last, ()):
                 return False
-            self._hold(last)
+            self._hold(last, fun.module)
             return True
         held = self._locals.setdefault(fun, set())
         if last in held:
@@ -441,9 +457,9 @@ class Reach:
             else:
                 fields = [x.name for x in klass.decl.fields if x.type is not None]
                 if arg.name is not None:
-                    self._store(arg.name, klass)
+                    self._store(arg.name, klass, site.fn.module.is_test)
                 elif position < len(fields):
-                    self._store(fields[position], klass)
+                    self._store(fields[position], klass, site.fn.module.is_test)
         for target in targets:
             if target.module.is_test != site.fn.module.is_test and not target.module.is_test:
                 continue
@@ -510,7 +526,7 @@ class Reach:
         last = name.rpartition(".")[2]
         declared = self._classes.get(last)
         if declared:
-            return any(k.decl.kind in ("interface", "alias", "class") or k.name in self.names for k in declared)
+            return any(k.decl.kind in ("interface", "alias", "class") or k.module in self.names.get(k.name, ()) for k in declared)
         return True
 
     # ------------------------------------------------------------ asking
@@ -549,16 +565,16 @@ class Reach:
         if not rest:
             if self._local(head, fun):
                 return True
-            if head in self.names and head not in fun.params:
+            if head not in fun.params and self._held_name(head, fun.module):
                 return True
         else:
             base, _, last = expr.name.rpartition(".")
             receiver = fun.head.params[0].name if fun.is_method else "self"
             if self._stored(last, base == receiver, fun):
                 return True
-            if last in self.names and head in fun.module.imports:
+            if last in self.names and any(self._leads_to(imp, m) for imp in fun.module.imports.get(head, ()) for m in self.names[last]):
                 return True
-            if (last in self.methods or last in self.giving or self.open_ended) and self.holds(f.Ref(expr.at, expr.end, base), fun):
+            if (last in self.methods or last in self.giving or fun.module.is_open_ended(self.table)) and self.holds(f.Ref(expr.at, expr.end, base), fun):
                 return True
         full = self.external(fun.module, expr.name)
         return full is not None and (self.gives(full) or self.waits(full))
@@ -567,7 +583,7 @@ class Reach:
         if self._gives_here(expr, fun):
             return True
         last = last_name(expr.fn)
-        if last in self.names and (last in self._classes or (isinstance(expr.fn, f.Ref) and last not in self._by_name)):
+        if last in self.names and (not isinstance(expr.fn, f.Ref) or self._holds_name(expr.fn, fun)):
             # A class that stands on a known type, or an object that is called (a factory of sessions).
             return True
         if isinstance(expr.fn, f.Ref):
@@ -611,7 +627,7 @@ class Reach:
 
     def _stands_on(self, fun: Fun) -> bool:
         owner = self.program.resolver.owner(fun)
-        return owner is not None and owner.name in self.names
+        return owner is not None and owner.module in self.names.get(owner.name, ())
 
     @staticmethod
     def _starred(module: Module) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 from typing import Any
 
@@ -38,7 +38,7 @@ from resilint.flow.values import (
 )
 from resilint.knowledge import Knowledge
 from resilint.knowledge.index import Table
-from resilint.link.code import Arm, Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves, walk_block
+from resilint.link.code import Arm, Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
 from resilint.link.names import Names, Package, type_name
 
 STEPS = 4000
@@ -1083,27 +1083,31 @@ class Resolver:
         if thing.kind == "rest" and thing.binds is not None:
             if thing.frame is not None and key in thing.frame.fn.params:
                 return ()
-            for bind in thing.binds:
-                if bind.name == key:
-                    flows = self.value(bind.expr, bind.frame)
-                    text = f"passed on as `{key}` through `**`"
-                    return tuple(x.hop(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, text)) for x in flows)
-            for bind in thing.binds:
-                if bind.spread == 2:
-                    inner: list[Flow] = []
-                    for flow in self.value(bind.expr, bind.frame):
-                        got = self.keyed(flow.thing, key)
-                        if got is None:
-                            return None
-                        inner.extend(got)
-                    if inner:
-                        return union(inner)
-            return ()
+            passed = self._passed(thing.binds, key)
+            return self._with_stores(thing, key, list(passed)) if passed is not None else None
         if isinstance(thing.node, f.Call) and thing.frame is not None and thing.maker in ("<builtin>.dict", "<builtin>.dict.copy"):
             return self._keyed_call(thing, key)
         if isinstance(thing.node, f.Coll) and thing.node.kind == "map" and thing.frame is not None:
             return self._keyed_literal(thing, key)
         return None
+
+    def _passed(self, binds: tuple[Bind, ...], key: str) -> Flows | None:
+        for bind in binds:
+            if bind.name == key:
+                flows = self.value(bind.expr, bind.frame)
+                text = f"passed on as `{key}` through `**`"
+                return tuple(x.hop(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, text)) for x in flows)
+        for bind in binds:
+            if bind.spread == 2:
+                inner: list[Flow] = []
+                for flow in self.value(bind.expr, bind.frame):
+                    got = self.keyed(flow.thing, key)
+                    if got is None:
+                        return None
+                    inner.extend(got)
+                if inner:
+                    return union(inner)
+        return ()
 
     def _keyed_call(self, thing: Obj, key: str) -> Flows | None:
         assert isinstance(thing.node, f.Call) and thing.frame is not None
@@ -1148,6 +1152,11 @@ class Resolver:
             return union(first)
         if _covered(arms):
             return union(more, () if overwrites else first)
+        test = arms[0].node.test if len(arms) == 1 and isinstance(arms[0].node, f.If) else None
+        if test is not None and any(isinstance(node, f.Lit) and node.value == key for node in walk(test)):
+            # `if "timeout" not in options: …`, `if options.get("timeout") is None: …`: else what is there stays.
+            by_name = isinstance(test, f.Bin) and test.op in ("in", "not in")
+            return union(more, (x for x in first if by_name or not isinstance(x.thing, Null)))
         return union(more, first or self.passed_by(arms, thing.frame))
 
     def passed_by(self, arms: list[Arm], frame: Frame) -> Flows:
@@ -1180,7 +1189,10 @@ class Resolver:
         if frame is None:
             return [], [], overwrites
         body = frame.fn.body
-        names = {n for n, ds in body.definitions.items() if any(d.expr is thing.node for d in ds)}
+        if thing.kind == "rest":
+            names = {str(thing.node).removeprefix("rest ")}
+        else:
+            names = {n for n, ds in body.definitions.items() if any(d.expr is thing.node for d in ds)}
         out: list[Flow] = []
         arms: list[Arm] = []
         for name in sorted(names):

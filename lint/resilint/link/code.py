@@ -200,6 +200,7 @@ class Body:
         self.news: list[tuple[f.New, Arm, f.Stmt]] = []
         self.stmts: list[tuple[f.Stmt, Arm]] = []
         self.outer_names: set[str] = set()
+        self._stored: dict[str, list[tuple[str, list[Definition]]]] | None = None
         self._choices = 0
         self._loops: list[f.Node] = []
         self._block(block, self.root)
@@ -408,6 +409,15 @@ class Body:
                     self._expr(child, arm, stmt)
 
     # ------------------------------------------------------------ asking
+
+    def stored(self, last: str) -> list[tuple[str, list[Definition]]]:
+        """Definitions of dotted paths whose last segment is this one."""
+        if self._stored is None:
+            self._stored = {}
+            for key, defs in self.definitions.items():
+                if "." in key:
+                    self._stored.setdefault(key.rpartition(".")[2], []).append((key, defs))
+        return self._stored.get(last, [])
 
     def arm_at(self, offset: int) -> Arm:
         """The innermost arm around a byte."""
