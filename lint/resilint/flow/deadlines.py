@@ -143,7 +143,7 @@ class Deadlines:
                 for deadline in self.of_request((Flow(thing.parent),), depth + 1):
                     out.setdefault(deadline)
             else:
-                out.setdefault(Deadline("root", inf, None, flow))
+                out.setdefault(Deadline("root", inf, (thing.frame.fn, thing.node), flow))
         return list(out)
 
     # ------------------------------------------------------------ scopes

@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
+from resilint.flow.deadlines import Deadline
 from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.values import Absent, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
@@ -172,7 +173,7 @@ class Timeouts:
                 continue
             fn, node = deadline.made
             found = self._holder_above(fn)
-            if found is None:
+            if found is None or (len(found[0]) > 1 and not self._makes_context(deadline)):
                 continue
             done = True
             chain, held = found
@@ -196,6 +197,13 @@ class Timeouts:
             where = self.program.span_of(fn, node)
             self.dropped_context.append(Fault(where, message, Value(inf, sure, tuple(steps)), _severity(fn), key=key))
         return done
+
+    def _makes_context(self, deadline: Deadline) -> bool:
+        """Whether a fresh context is written as one: what makes its own without a word (`http.NewRequest`) merely takes none."""
+        thing = deadline.flow.thing if deadline.flow is not None else None
+        if not isinstance(thing, Obj) or thing.frame is None:
+            return False
+        return self.resolver.external_type(thing) == "context.Context"
 
     def _longer_context(self, wait: Wait) -> None:
         """The call is given a fixed bound that outlasts the one its function holds."""
