@@ -247,14 +247,16 @@ class Spawns:
         spawn.bodies = tuple(dict.fromkeys(bodies))
         spawn.direct = tuple(dict.fromkeys(direct))
 
-    def _started(self, expr: f.Expr, frame: Frame) -> tuple[tuple[Fun, ...], tuple[str, ...], bool]:
+    def _started(self, expr: f.Expr, frame: Frame, depth: int = 0) -> tuple[tuple[Fun, ...], tuple[str, ...], bool]:
         """What runs where an expression is started: functions, library calls; and whether it runs already."""
+        if depth > 4:  # `task = shield(task)` in a loop
+            return (), (), False
         bodies: list[Fun] = []
         direct: list[str] = []
         running = False
         table = self.resolver.table(frame.fn.module)
         if isinstance(expr, f.Await | f.Let):
-            return self._started(expr.value, frame)
+            return self._started(expr.value, frame, depth + 1)
         if isinstance(expr, f.Call):
             for thing, binds in self.resolver.targets(expr, frame):
                 if isinstance(thing, FnVal):
@@ -269,7 +271,7 @@ class Spawns:
                 elif row is not None and row.scope is not None and row.scope.body is not None:
                     inner = binds[row.scope.body] if row.scope.body < len(binds) else None
                 if inner is not None:
-                    more = self._started(inner.expr, inner.frame)
+                    more = self._started(inner.expr, inner.frame, depth + 1)
                     bodies.extend(more[0])
                     direct.extend(more[1])
                 elif row is not None and row.does in WAITS:
@@ -279,7 +281,7 @@ class Spawns:
             reached, _ = frame.fn.body.reaching(expr.name, expr.at)
             for d in reached:
                 if d.kind == "value" and isinstance(d.expr, f.Call):
-                    more = self._started(d.expr, frame)
+                    more = self._started(d.expr, frame, depth + 1)
                     bodies.extend(more[0])
                     direct.extend(more[1])
                     running = running or more[2]
