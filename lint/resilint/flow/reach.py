@@ -82,6 +82,8 @@ class Reach:
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
         )
         self.giving = self._giving_methods()
+        self._by_attribute = self._gives_by_attribute()
+        """Some library in use has a type that gives another such object by any attribute."""
         """Some type in use gives another such object by any attribute."""
         self.names: dict[str, set[Module]] = {}
         """Module-level names (classes too) that may hold such an object, with the files where they do."""
@@ -90,7 +92,8 @@ class Reach:
         self.givers: dict[str, set[Fun]] = {}
         """Functions that may return one, by name."""
         self.attributes: dict[tuple[str, bool], set[Klass | None]] = {}
-        """Attributes that may hold one, those that only tests store apart, with the classes whose own code does (`None`: other code)."""
+        """Attributes that may hold one, those that only tests store apart, with the classes whose own code does.
+        `None`: other code."""
         self._locals: dict[Fun, set[str]] = {}
         self._queue: list[Fun] = []
         self._queued: set[Fun] = set()
@@ -142,6 +145,12 @@ class Reach:
                 if kind.name in self.types:
                     out.update(n.rpartition(".")[2] for n in kind.made_by)
         return frozenset(out)
+
+    def _gives_by_attribute(self) -> bool:
+        libraries = [lib for lib in self.table.libraries if any("*" in t.returns and t.name in self.types for t in lib.types)]
+        wanted = {m for lib in libraries for m in lib.modules}
+        imports = (imp for m in self.names_index.modules.values() if m.language == self.language for imp in m.facts.imports)
+        return bool(wanted) and any(imp.target in wanted or imp.target.partition(".")[0] in wanted for imp in imports)
 
     def gives(self, canonical: str) -> bool:
         """Whether an external name is such an object or a call of it gives one."""
@@ -572,9 +581,12 @@ class Reach:
             receiver = fun.head.params[0].name if fun.is_method else "self"
             if self._stored(last, base == receiver, fun):
                 return True
-            if last in self.names and any(self._leads_to(imp, m) for imp in fun.module.imports.get(head, ()) for m in self.names[last]):
+            if last in self.names and any(
+                self._leads_to(imp, m) for imp in fun.module.imports.get(head, ()) for m in self.names[last]
+            ):
                 return True
-            if (last in self.methods or last in self.giving or fun.module.is_open_ended(self.table)) and self.holds(f.Ref(expr.at, expr.end, base), fun):
+            gives = last in self.methods or last in self.giving or self._by_attribute or fun.module.is_open_ended(self.table)
+            if gives and self.holds(f.Ref(expr.at, expr.end, base), fun):
                 return True
         full = self.external(fun.module, expr.name)
         return full is not None and (self.gives(full) or self.waits(full))
