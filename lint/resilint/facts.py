@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Raised with every change of this module or of a reader: cached facts of another version are not used."""
 
 
@@ -45,7 +45,7 @@ class Type(Struct, frozen=True, gc=False, array_like=True):
 class Lit(Node, frozen=True, tag=1):
     """A literal. Text has its escapes resolved; integers beyond 63 bits are floats."""
 
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
 
 
 class Ref(Node, frozen=True, tag=2):
@@ -407,25 +407,7 @@ class Delete(Node, frozen=True, tag=56):
     targets: tuple[Expr, ...]
 
 
-Stmt = (
-    Assign
-    | Do
-    | Return
-    | Raise
-    | Jump
-    | If
-    | Switch
-    | Select
-    | Loop
-    | Try
-    | With
-    | Defer
-    | Go
-    | Send
-    | Def
-    | Scope
-    | Delete
-)
+Stmt = Assign | Do | Return | Raise | Jump | If | Switch | Select | Loop | Try | With | Defer | Go | Send | Def | Scope | Delete
 Block = tuple[Stmt, ...]
 
 

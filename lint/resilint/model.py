@@ -112,7 +112,9 @@ class Rule:
 
         `severity` where the catalogue decides otherwise than the rule's default for this place; `confidence` caps it.
         """
-        sure = min([value.confidence for value in because] + ([confidence] if confidence is not None else []), default=Confidence.HIGH)
+        sure = min(
+            [value.confidence for value in because] + ([confidence] if confidence is not None else []), default=Confidence.HIGH
+        )
         seen: dict[Step, None] = {}
         for value in because:
             for step in value.trace:

@@ -21,12 +21,12 @@ from resilint.model import Confidence, Span, Step, Value
 from resilint.text import Lines
 
 if TYPE_CHECKING:
-    from resilint.flow.after_cancel import AfterCancel
-    from resilint.flow.errors import Errors
-    from resilint.flow.lost_causes import LostCauses
     from resilint.flow.abandoned import Abandoned
+    from resilint.flow.after_cancel import AfterCancel
     from resilint.flow.batches import Batch
+    from resilint.flow.errors import Errors
     from resilint.flow.inputs import Sizes
+    from resilint.flow.lost_causes import LostCauses
     from resilint.flow.offers import Offers
     from resilint.flow.reach import Reach
     from resilint.flow.spawns import Fanout, Spawn, Spawns

@@ -47,7 +47,8 @@ SlotName = Literal[
 ]
 
 Unit = Literal["s", "ms", "us", "ns", "min", "h", "dur", "count", "bool", "bytes"]
-"""`dur`: a typed duration (Go time.Duration, timedelta, text with a unit); a bare number is then nanoseconds in Go, else an error."""
+"""`dur`: a typed duration (Go time.Duration, timedelta, text with a unit); a bare number is then nanoseconds in Go,
+else an error."""
 
 
 class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -65,9 +66,11 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     setter: str | None = None
     """Method of the object; its argument at `pos` (default 0) is the value."""
     option: str | None = None
-    """Canonical name of a function whose result, given as an argument to the constructor or call, sets it; its argument 0 (or `pos`)."""
+    """Canonical name of a function whose result, given as an argument to the constructor or call, sets it;
+    its argument 0 (or `pos`)."""
     key: str | None = None
-    """Key in a mapping or text the constructor takes: a query parameter of the URL or DSN, `-c key=` in libpq options, a dict key."""
+    """Key in a mapping or text the constructor takes: a query parameter of the URL or DSN, `-c key=` in libpq options,
+    a dict key."""
     key_in: str | None = None
     """Which argument holds the mapping or text with `key`; default: any text or mapping argument."""
     key_pos: int | None = None
@@ -240,28 +243,26 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """External functions and methods of one behaviour."""
 
     names: tuple[str, ...]
-    does: (
-        Literal[
-            "network",  # waits for a peer
-            "query",  # waits for a database statement
-            "connect",  # opens a connection (a wait of its own)
-            "serve",  # runs a server until the process ends
-            "wait",  # waits for a thread, task, process, lock, queue, event
-            "sleep",
-            "spawn",
-            "submit",
-            "cancel",
-            "configure",  # writes settings only
-            "decode",  # fills its argument or result from a request
-            "read_body",
-            "respond",  # answers the caller at the edge (status mapping)
-            "log",
-            "hash",
-            "exit",
-            "pure",
-            "make",
-        ]
-    )
+    does: Literal[
+        "network",  # waits for a peer
+        "query",  # waits for a database statement
+        "connect",  # opens a connection (a wait of its own)
+        "serve",  # runs a server until the process ends
+        "wait",  # waits for a thread, task, process, lock, queue, event
+        "sleep",
+        "spawn",
+        "submit",
+        "cancel",
+        "configure",  # writes settings only
+        "decode",  # fills its argument or result from a request
+        "read_body",
+        "respond",  # answers the caller at the edge (status mapping)
+        "log",
+        "hash",
+        "exit",
+        "pure",
+        "make",
+    ]
     protocol: str | None = None
     bounds: tuple[Bound, ...] = ()
     enough: tuple[SlotName, ...] = ()

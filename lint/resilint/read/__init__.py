@@ -1,7 +1,7 @@
 """Bytes to facts, one module per language or format; the only stage that parses.
 
-A reader module has one function `read(data: bytes) -> FileFacts`. It never raises on any input, never runs or imports what it reads,
-and gives the facts of the sound parts of a broken file, with the broken places in `FileFacts.errors`.
+A reader module has one function `read(data: bytes) -> FileFacts`. It never raises on any input, never runs or imports
+what it reads, and gives the facts of the sound parts of a broken file, with the broken places in `FileFacts.errors`.
 """
 
 from __future__ import annotations
