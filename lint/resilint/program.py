@@ -170,7 +170,7 @@ class Program:
             if isinstance(thing, FnVal):
                 out.append(thing.fn)
             elif isinstance(thing, ClassVal):
-                init = self.resolver._init_of(thing.klass)
+                init = self.resolver.init_of(thing.klass)
                 if init is not None:
                     out.append(init)
         return out

@@ -384,7 +384,7 @@ class Elements:
         """What a store puts there, and whether it surely does so under these keys."""
         flows = self.resolver.value(store.value, frame)
         if store.how in ("item", "maybe"):
-            return self.resolver._project(flows, store.item, frame), True
+            return self.resolver.project(flows, store.item, frame), True
         if store.how == "put":
             return flows, False
         out: list[Flow] = []

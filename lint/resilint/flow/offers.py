@@ -130,7 +130,7 @@ class Offers:
 
     def _signature_is_given(self, fn: Fun) -> bool:
         """Whether somebody else decides what parameters a function has: a base class, an interface, whoever calls it back."""
-        if fn.head.is_abstract or fn in self.program.entries or self.resolver._handed_over(fn) or fn.head.kind == "lambda":
+        if fn.head.is_abstract or fn in self.program.entries or self.resolver.handed_over(fn) or fn.head.kind == "lambda":
             return True
         owner = self.resolver.owner(fn)
         if owner is None:
@@ -572,7 +572,7 @@ class Offers:
 
     def _into(self, target: FnVal | ClassVal, binds: Any, call: f.Call, arg: Any, position: int | None) -> Iterator[Sink]:
         if isinstance(target, ClassVal):
-            init = self.resolver._init_of(target.klass)
+            init = self.resolver.init_of(target.klass)
             if init is None:
                 name = arg.name
                 if name is None and position is not None:

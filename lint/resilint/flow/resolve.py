@@ -453,7 +453,7 @@ class Resolver:
                 pieces.append(None)
         return (Flow(Text(*pieces), tuple(hops[:4])),)
 
-    def _element(self, flow: Flow, frame: Frame) -> Iterator[Flow]:
+    def element(self, flow: Flow, frame: Frame) -> Iterator[Flow]:
         """Elements of a thing."""
         return self.elements.of(flow, frame)
 
@@ -462,7 +462,7 @@ class Resolver:
         out: list[Bind] = []
         for bind in args:
             if bind is not called:
-                flows = union(*(self._element(flow, bind.frame) for flow in self.value(bind.expr, bind.frame)))
+                flows = union(*(self.element(flow, bind.frame) for flow in self.value(bind.expr, bind.frame)))
                 out.append(self._given(bind.expr, flows, bind.frame))
         return tuple(out)
 
@@ -709,7 +709,7 @@ class Resolver:
             case "value":
                 if d.expr is None:
                     return ()
-                flows = self._project(self.value(d.expr, frame), d.item, frame)
+                flows = self.project(self.value(d.expr, frame), d.item, frame)
                 if d.type is not None:
                     flows = self._typed(flows, d.type, frame)
                 return flows
@@ -720,7 +720,7 @@ class Resolver:
             case "enter":
                 if d.expr is None:
                     return ()
-                return self._project(self._entered(self.value(d.expr, frame), frame), d.item, frame)
+                return self.project(self._entered(self.value(d.expr, frame), frame), d.item, frame)
             case "declared":
                 if d.type is not None and module.language == "go":
                     kind = self.resolve_type(d.type, frame.fn)
@@ -782,7 +782,7 @@ class Resolver:
                 and thing.maker.rpartition(".")[2] in ("values", "items")
                 and thing.parent is not None
             ):
-                part = list(self._element(Flow(thing.parent), frame))
+                part = list(self.element(Flow(thing.parent), frame))
                 if thing.maker.endswith("values"):
                     out.extend(part)
                     continue
@@ -790,11 +790,11 @@ class Resolver:
                     out.extend(part)
                     item = item[1:]
                     continue
-            out.extend(self._element(flow, frame))
+            out.extend(self.element(flow, frame))
         stored = tuple(self.elements.each(d.expr, frame))
         if stored:
             out = [*stored, *(x for x in out if not isinstance(x.thing, Unknown))]
-        projected = self._project(union(out), item, frame)
+        projected = self.project(union(out), item, frame)
         element = self._element_type(d.expr, frame)
         if element is not None and (not projected or all(isinstance(x.thing, Unknown) for x in projected)):
             return (Flow(Obj("outside", element, frame, d.node)),)
@@ -807,7 +807,7 @@ class Resolver:
             return resolved or None
         return None
 
-    def _project(self, flows: Flows, item: tuple[int, ...], frame: Frame) -> Flows:
+    def project(self, flows: Flows, item: tuple[int, ...], frame: Frame) -> Flows:
         for position in item:
             out: list[Flow] = []
             for flow in flows:
@@ -830,7 +830,7 @@ class Resolver:
         for flow in flows:
             thing = flow.thing
             if isinstance(thing, Obj) and thing.kind == "gen":
-                out.extend(self._element(flow, frame))
+                out.extend(self.element(flow, frame))
             elif isinstance(thing, Obj) and isinstance(thing.type, Klass):
                 targets = [*self.method(thing, "__enter__"), *self.method(thing, "__aenter__")]
                 if targets:
@@ -887,7 +887,7 @@ class Resolver:
                 for decorator in reversed(inner.head.decorators):
                     for flow in self.value(decorator, frame):
                         for thing, args in self.unwrap(flow.thing, self._handed(flows, decorator, frame, inner), frame):
-                            init = self._init_of(thing.klass) if isinstance(thing, ClassVal) else None
+                            init = self.init_of(thing.klass) if isinstance(thing, ClassVal) else None
                             if (isinstance(thing, FnVal) and thing.fn is fn) or init is fn:
                                 call = f.Call(decorator.at, decorator.end, decorator, ())
                                 self._kept.append(call)
@@ -901,7 +901,7 @@ class Resolver:
         owner = self.owner(fn)
         if fn.name in ("__init__", "__call__") and owner is not None:
             return {owner.name}
-        if self._decorated_by is None or fn.parent is not None or not self._handed_over(fn):
+        if self._decorated_by is None or fn.parent is not None or not self.handed_over(fn):
             return set()
         top = fn.module.functions[0]
         return {name for name in top.body.definitions if name in self._decorated_by}
@@ -1202,7 +1202,7 @@ class Resolver:
                     return None
                 keys = [k.thing for k in self.value(target.key, frame)]
                 if any(isinstance(k, Text) and k.whole == key for k in keys):
-                    out.extend(self._project(self.value(d.expr, frame), d.item, frame))
+                    out.extend(self.project(self.value(d.expr, frame), d.item, frame))
                     arms.append(d.arm)
                 elif any(not isinstance(k, Text | Num) for k in keys):
                     return None
@@ -1266,7 +1266,7 @@ class Resolver:
                     if isinstance(target, FnVal) and target.fn is fn:
                         out.append((frame, site, args, target.this))
                     elif isinstance(target, ClassVal) and fn.name == "__init__":
-                        init = self._init_of(target.klass)
+                        init = self.init_of(target.klass)
                         if init is fn:
                             out.append((frame, site, args, Obj("new", target.klass, frame, site.call)))
                     elif (
@@ -1279,7 +1279,7 @@ class Resolver:
                         whole = whole and not self._plausible(fn, site)
                 if len(out) > SITES:
                     return out[:SITES], False
-        if fn.head.kind == "lambda" or self._handed_over(fn):
+        if fn.head.kind == "lambda" or self.handed_over(fn):
             whole = whole and bool(out)
         out.sort(key=lambda x: (x[0].fn.key, x[1].call.at))
         return out, whole
@@ -1319,7 +1319,7 @@ class Resolver:
                         # It may call the function by its name too, and has been looked at for that.
                         seen.add(holder)
                         yield holder, "variable"
-            if self._handed_over(fn) and not self._batch:
+            if self.handed_over(fn) and not self._batch:
                 for caller in fn.module.functions:
                     if caller not in seen and any(called in caller.params for called in caller.head.calls):
                         seen.add(caller)
@@ -1388,7 +1388,7 @@ class Resolver:
             fn = fn.parent
         return False
 
-    def _handed_over(self, fn: Fun) -> bool:
+    def handed_over(self, fn: Fun) -> bool:
         """Whether the function itself is stored or passed, so that others may call it."""
         last = fn.name
         return any(holder.module is fn.module or fn.is_method for holder in self.names.values_of.get(last, ()))
@@ -1612,7 +1612,7 @@ class Resolver:
             flows = self.value(args[0].expr, args[0].frame)
             if name == "<builtin>.iter":
                 return flows
-            return union(*(self._element(x, frame) for x in flows))
+            return union(*(self.element(x, frame) for x in flows))
         if holder is not None and isinstance(holder.node, f.Coll) and holder.frame is not None:
             if last in ("get", "pop", "setdefault") and args:
                 key = self._text(args[0])
@@ -1621,7 +1621,7 @@ class Resolver:
                     got = self.keyed(holder, key)
                     if got is not None:
                         return got or union(got, default)
-                return union(self._element(Flow(holder), frame), default)
+                return union(self.element(Flow(holder), frame), default)
             if last in ("values", "items", "keys", "copy"):
                 if last == "copy":
                     return (Flow(holder),)
@@ -1856,7 +1856,7 @@ class Resolver:
                     out.append(FnVal(k.methods[name], None, Obj("any", k, None, None)))
         return out[:16]
 
-    def _init_of(self, klass: Klass) -> Fun | None:
+    def init_of(self, klass: Klass) -> Fun | None:
         for k in self.mro(klass)[0]:
             if "__init__" in k.methods:
                 return k.methods["__init__"]
@@ -2014,7 +2014,7 @@ class Resolver:
             if name in k.methods:
                 method = k.methods[name]
                 return (Flow(FnVal(method, None, receiver if method.head.is_class else None)),)
-            found = self._class_field(k, name)
+            found = self.class_field(k, name)
             if found:
                 return found
             for inner in k.module.classes:
@@ -2025,7 +2025,7 @@ class Resolver:
             return (Flow(Ext(f"{external[0] or '?'}.{name}")),)
         return unknown(f"no {name} in {klass.name}")
 
-    def _class_field(self, klass: Klass, name: str) -> Flows:
+    def class_field(self, klass: Klass, name: str) -> Flows:
         field = klass.fields.get(name)
         out: list[Flow] = []
         if field is not None and field.init is not None:
@@ -2041,7 +2041,7 @@ class Resolver:
             if head in klass.methods and head not in klass.fields:
                 return (Flow(FnVal(klass.methods[head])),)
             if head in klass.fields and klass.fields[head].init is not expr:
-                flows = self._class_field(klass, head)
+                flows = self.class_field(klass, head)
                 for part in rest.split(".") if rest else ():
                     flows = self.attributes(flows, part, expr, frame)
                 return flows
@@ -2107,7 +2107,7 @@ class Resolver:
             return union(out)
         if not written or obj.kind in ("any", "outside"):
             for k in order:
-                found = self._class_field(k, name) if k.module.language != "go" else ()
+                found = self.class_field(k, name) if k.module.language != "go" else ()
                 if found and not self._by_constructor(obj, klass, name):
                     out.extend(found)
                     break
@@ -2224,7 +2224,9 @@ class Resolver:
         if found is None:
             if module.language == "go":
                 packages = {self.names.package_of(self.names.modules[path]).path for path in homes}
-                found = self.names.package_of(module).path in packages or any(imp.target in packages for imp in module.facts.imports)
+                found = self.names.package_of(module).path in packages or any(
+                    imp.target in packages for imp in module.facts.imports
+                )
             else:
                 found = False
                 for imp in module.facts.imports:
@@ -2255,7 +2257,7 @@ class Resolver:
                 if base == receiver:
                     if klass is None or owner not in family:
                         continue
-                    frame = self._constructor_frame(obj, writer) or self._intern(
+                    frame = self.constructor_frame(obj, writer) or self._intern(
                         Frame(writer, this=obj if obj.kind != "any" else None)
                     )
                 else:
@@ -2369,7 +2371,7 @@ class Resolver:
 
     def _constructed(self, obj: Obj, klass: Klass, name: str) -> Iterator[Flow]:
         """Fields that a synthesised constructor fills: dataclasses, named tuples, pydantic models, attrs."""
-        if self._init_of(klass) is not None:
+        if self.init_of(klass) is not None:
             return
         fields = [x for k in reversed(self.mro(klass)[0]) for x in k.decl.fields if x.type is not None]
         names = [x.name for x in fields]
@@ -2440,11 +2442,11 @@ class Resolver:
                 return self.value(init.args[0].value, self.frame(scope))
         return self.value(init, self.frame(scope))
 
-    def _constructor_frame(self, obj: Obj, writer: Fun) -> Frame | None:
+    def constructor_frame(self, obj: Obj, writer: Fun) -> Frame | None:
         """The frame of `__init__` under the call that made the object, through `super().__init__` where a base writes the field."""
         if writer.name != "__init__" or obj.kind != "new" or not isinstance(obj.type, Klass) or obj.frame is None:
             return None
-        init = self._init_of(obj.type)
+        init = self.init_of(obj.type)
         if init is None or not isinstance(obj.node, f.Node):
             return None
         args = obj.binds

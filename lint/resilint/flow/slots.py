@@ -194,16 +194,16 @@ class Slots:
             return self._option(row, binds, where, holder)
         bind: Bind | None = None
         if row.arg is not None or row.pos is not None:
-            bind, spread = self._find(row.arg, row.pos, binds)
+            bind, spread = self.find_bind(row.arg, row.pos, binds)
             if bind is None and spread:
                 got = self._from_spread(row.arg, binds)
                 if got is None:
                     return Source(row, (Slot("unknown", row, holder=holder, written=where, given=True),))
                 if got:
-                    return Source(row, tuple(self._classified(row, got, holder, where)))
+                    return Source(row, tuple(self.classified(row, got, holder, where)))
             if bind is not None:
                 flows = self.resolver.ask(bind.expr, bind.frame)
-                return Source(row, tuple(self._classified(row, flows, holder, (bind.frame.fn, bind.expr))))
+                return Source(row, tuple(self.classified(row, flows, holder, (bind.frame.fn, bind.expr))))
         if row.key is not None:
             found = self._key(row, binds, where, holder)
             if found is not None:
@@ -230,7 +230,7 @@ class Slots:
         return 1.0 if row.unit == "dur" else _SECONDS[row.unit]
 
     @staticmethod
-    def _find(arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> tuple[Bind | None, bool]:
+    def find_bind(arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> tuple[Bind | None, bool]:
         for bind in binds:
             if arg is not None and bind.name == arg:
                 return bind, False
@@ -283,7 +283,7 @@ class Slots:
                             position = row.pos or 0
                             if position < len(args):
                                 flows = self.resolver.ask(args[position].expr, args[position].frame)
-                                return Source(row, tuple(self._classified(row, flows, holder, (option.frame.fn, option.node))))
+                                return Source(row, tuple(self.classified(row, flows, holder, (option.frame.fn, option.node))))
                             return Source(row, (Slot("finite", row, None, flow, holder, (option.frame.fn, option.node)),))
                     elif bind.spread:
                         unknown = True
@@ -293,7 +293,7 @@ class Slots:
 
     def _option_objects(self, flow: Flow, bind: Bind) -> Iterator[Thing]:
         if bind.spread:
-            for inner in self.resolver._element(flow, bind.frame):
+            for inner in self.resolver.element(flow, bind.frame):
                 yield inner.thing
         else:
             yield flow.thing
@@ -311,7 +311,7 @@ class Slots:
                     if got is None:
                         out.append(Slot("unknown", row, None, flow, holder, where))
                     elif got:
-                        out.extend(self._classified(row, got, holder, (bind.frame.fn, bind.expr)))
+                        out.extend(self.classified(row, got, holder, (bind.frame.fn, bind.expr)))
                 continue
             for flow in self.resolver.ask(bind.expr, bind.frame):
                 thing = flow.thing
@@ -329,7 +329,7 @@ class Slots:
                     if got is None:
                         out.append(Slot("unknown", row, None, flow, holder, where))
                     elif got:
-                        out.extend(self._classified(row, got, holder, (bind.frame.fn, bind.expr)))
+                        out.extend(self.classified(row, got, holder, (bind.frame.fn, bind.expr)))
                     else:
                         out.extend(self._nested(row, thing, holder, (bind.frame.fn, bind.expr)))
         if not out:
@@ -346,7 +346,7 @@ class Slots:
                     if text is not None:
                         yield replace(self._text_value(row, text), flow=flow, holder=holder, written=where)
                 elif isinstance(flow.thing, Obj):
-                    yield from self._classified(row, self.resolver.keyed(flow.thing, row.key) or (), holder, where)
+                    yield from self.classified(row, self.resolver.keyed(flow.thing, row.key) or (), holder, where)
 
     def _text_value(self, row: Bound, text: str) -> Slot:
         if "\0" in text or not text:
@@ -360,7 +360,7 @@ class Slots:
 
     # ------------------------------------------------------------ values to slots
 
-    def _classified(self, row: Bound, flows: Flows, holder: Obj | None, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
+    def classified(self, row: Bound, flows: Flows, holder: Obj | None, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
         for flow in flows:
             yield from self._classify(row, flow, holder, where)
 
@@ -496,7 +496,7 @@ class Slots:
                 self._busy.discard(obj)
         return found
 
-    def _language(self, obj: Obj) -> str:
+    def language(self, obj: Obj) -> str:
         if isinstance(obj.type, Klass):
             return obj.type.module.language
         if obj.frame is not None:
@@ -504,7 +504,7 @@ class Slots:
         return "go" if "/" in str(obj.type) else "python"
 
     def _of_object(self, obj: Obj, wanted: frozenset[str]) -> Iterator[Source]:
-        table = self.program.knowledge.of(self._language(obj))
+        table = self.program.knowledge.of(self.language(obj))
         name = self.resolver.external_type(obj)
         where = (obj.frame.fn, obj.node) if obj.frame is not None and isinstance(obj.node, f.Node) else None
         rows = [r for r in table.bounds(name) if r.slot in wanted] if name else []
@@ -573,7 +573,7 @@ class Slots:
             init = k.methods.get("__init__")
             if init is None:
                 continue
-            frame = resolver._constructor_frame(obj, init) or resolver.frame(init)
+            frame = resolver.constructor_frame(obj, init) or resolver.frame(init)
             for site in init.body.calls:
                 if site.last != "__init__":
                     continue
@@ -609,18 +609,18 @@ class Slots:
                         and not self._in_literal(obj, row.field)
                         and not all(isinstance(x.thing, Absent) for x in flows)
                     ):
-                        slots.extend(self._classified(row, self._beside(obj, row.field), obj, place))
+                        slots.extend(self.classified(row, self._beside(obj, row.field), obj, place))
                     yield Source(row, tuple(slots))
                     return
                 yield Source(row, (Slot("finite", row, None, flows[0], obj, where),))
                 return
         if row.class_attr is not None and isinstance(obj.type, Klass):
             for k in self.resolver.mro(obj.type)[0]:
-                flows = self.resolver._class_field(k, row.class_attr)
+                flows = self.resolver.class_field(k, row.class_attr)
                 if flows:
                     declared = k.fields[row.class_attr]
                     written_at = (k.module.functions[0], declared.init or f.Ref(declared.at, declared.end, ""))
-                    yield Source(row, tuple(self._classified(row, flows, obj, written_at)))
+                    yield Source(row, tuple(self.classified(row, flows, obj, written_at)))
                     return
         if row.setter is not None:
             found = list(self._setter(row, obj))
@@ -666,9 +666,9 @@ class Slots:
     def _setter(self, row: Bound, obj: Obj) -> Iterator[Slot]:
         assert row.setter is not None
         for site, binds in self.method_calls(obj, row.setter):
-            bind, _ = self._find(row.arg, row.pos if row.pos is not None else 0, binds)
+            bind, _ = self.find_bind(row.arg, row.pos if row.pos is not None else 0, binds)
             if bind is not None:
-                yield from self._classified(row, self.resolver.ask(bind.expr, bind.frame), obj, (site.fn, bind.expr))
+                yield from self.classified(row, self.resolver.ask(bind.expr, bind.frame), obj, (site.fn, bind.expr))
             elif binds:
                 yield Slot("unknown", row, None, None, obj, (site.fn, site.call))
             else:
@@ -676,7 +676,7 @@ class Slots:
 
     def method_calls(self, obj: Obj, method: str) -> Iterator[tuple[CallSite, tuple[Bind, ...]]]:
         """Calls of a method on this object, anywhere; `conf.update` is the method of an attribute of it."""
-        language = self._language(obj)
+        language = self.language(obj)
         part, _, method = method.rpartition(".")
         for caller in self.program.names.callers(method):
             if caller.module.language != language:
@@ -708,7 +708,7 @@ class Slots:
     def _statement(self, row: Bound, obj: Obj) -> Iterator[Slot]:
         assert row.statement is not None
         wanted = row.statement.encode()
-        language = self._language(obj)
+        language = self.language(obj)
         for path, module in self.program.names.modules.items():
             if module.language != language or wanted not in self.program.source(path):
                 continue
@@ -733,7 +733,7 @@ class Slots:
         """The objects handed to this one whose slots are this one's too."""
         name = self.resolver.external_type(obj)
         if name:
-            table = self.program.knowledge.of(self._language(obj))
+            table = self.program.knowledge.of(self.language(obj))
             yield from (part for part in self._parts(obj, table, name, self._made_with(obj)) if part is not None)
 
     def _parts(self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None) -> Iterator[Obj | None]:
@@ -742,14 +742,14 @@ class Slots:
             for part in level.parts:
                 flows: list[Flow] = []
                 if binds is not None and (part.arg is not None or part.pos is not None):
-                    bind, _ = self._find(part.arg, part.pos, binds)
+                    bind, _ = self.find_bind(part.arg, part.pos, binds)
                     if bind is not None:
                         flows.extend(self.resolver.ask(bind.expr, bind.frame))
                 if part.field is not None:
                     flows.extend(self.resolver.written(obj, part.field))
                 if part.setter is not None:
                     for _site, args in self.method_calls(obj, part.setter):
-                        bind, _ = self._find(part.arg, part.pos if part.pos is not None else 0, args)
+                        bind, _ = self.find_bind(part.arg, part.pos if part.pos is not None else 0, args)
                         if bind is not None:
                             flows.extend(self.resolver.ask(bind.expr, bind.frame))
                 for flow in flows:
@@ -766,7 +766,7 @@ class Slots:
 
         `None`: something stands there that cannot be read.
         """
-        table = self.program.knowledge.of(self._language(obj))
+        table = self.program.knowledge.of(self.language(obj))
         return self._delegated(obj, args, table, 0)
 
     def escaped(self, obj: Obj) -> bool:

@@ -411,11 +411,9 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                 for row in table.bounds(resolver.external_type(target.holder) or "?"):
                     if row.setter != site.last:
                         continue
-                    bind, _ = slots._find(row.arg, row.pos if row.pos is not None else 0, target.binds)
+                    bind, _ = slots.find_bind(row.arg, row.pos if row.pos is not None else 0, target.binds)
                     if bind is not None:
-                        for slot in slots._classified(
-                            row, resolver.ask(bind.expr, bind.frame), target.holder, (site.fn, bind.expr)
-                        ):
+                        for slot in slots.classified(row, resolver.ask(bind.expr, bind.frame), target.holder, (site.fn, bind.expr)):
                             if slot.flow is not None:
                                 yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
 
@@ -456,7 +454,7 @@ def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Itera
                     continue
                 for pair in new.fields:
                     if isinstance(pair.key, f.Ref) and pair.key.name == row.field:
-                        for slot in slots._classified(row, resolver.ask(pair.value, frame), obj, (fn, pair.value)):
+                        for slot in slots.classified(row, resolver.ask(pair.value, frame), obj, (fn, pair.value)):
                             if slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown):
                                 yield WrittenSlot(slot, slot.written or (fn, pair.value), f"{kind}.{row.field}", obj)
         for key, defs in fn.body.definitions.items():
@@ -472,7 +470,7 @@ def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Itera
                         continue
                     for row in resolver.table(fn.module).bounds(thing.type or "?"):
                         if row.field == last:
-                            for slot in slots._classified(row, resolver.defined(d, frame), thing, (fn, d.expr)):
+                            for slot in slots.classified(row, resolver.defined(d, frame), thing, (fn, d.expr)):
                                 if slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown):
                                     yield WrittenSlot(slot, slot.written or (fn, d.expr), f"{thing.type}.{last}", thing)
 

@@ -201,7 +201,7 @@ class _Judge:
 
     def _process_wide(self, holder: Obj, enough: frozenset[str]) -> list[Source]:
         """The default of the whole process that a type falls back to."""
-        table = self.program.knowledge.of(self.slots._language(holder))
+        table = self.program.knowledge.of(self.slots.language(holder))
         name = self.resolver.external_type(holder)
         for level in table.mro(name) if name else ():
             if level.holder is not None:
@@ -213,7 +213,7 @@ class _Judge:
     # ------------------------------------------------------------ parts
 
     def _held(self, holder: Obj, enough: frozenset[str]) -> tuple[Source, ...]:
-        table = self.program.knowledge.of(self.slots._language(holder))
+        table = self.program.knowledge.of(self.slots.language(holder))
         name = self.resolver.external_type(holder)
         wanted = enough
         for level in table.mro(name) if name else ():
@@ -398,7 +398,7 @@ class _Judge:
 
     def _carries(self, obj: Obj) -> bool:
         name = self.resolver.external_type(obj)
-        return bool(name) and any(level.carries for level in self.program.knowledge.of(self.slots._language(obj)).mro(name))
+        return bool(name) and any(level.carries for level in self.program.knowledge.of(self.slots.language(obj)).mro(name))
 
 
 def _total(sources: list[Source]) -> float | None:
