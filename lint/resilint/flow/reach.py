@@ -84,7 +84,6 @@ class Reach:
         self.giving = self._giving_methods()
         self._by_attribute = self._gives_by_attribute()
         """Some library in use has a type that gives another such object by any attribute."""
-        """Some type in use gives another such object by any attribute."""
         self.names: dict[str, set[Module]] = {}
         """Module-level names (classes too) that may hold such an object, with the files where they do."""
         self.keywords: set[str] = set()
@@ -585,7 +584,7 @@ class Reach:
                 self._leads_to(imp, m) for imp in fun.module.imports.get(head, ()) for m in self.names[last]
             ):
                 return True
-            gives = last in self.methods or last in self.giving or self._by_attribute or fun.module.is_open_ended(self.table)
+            gives = last in self.methods or last in self.giving or fun.module.is_open_ended(self.table)
             if gives and self.holds(f.Ref(expr.at, expr.end, base), fun):
                 return True
         full = self.external(fun.module, expr.name)
@@ -632,7 +631,11 @@ class Reach:
                 return self.holds(fn, fun) or self._starred(fun.module)
             if fun.is_method and base == fun.head.params[0].name:
                 return self._stored(method, True, fun) or self._stands_on(fun)
-            return self.holds(f.Ref(fn.at, fn.end, base), fun) or self._stored(method, False, fun)
+            if self.holds(f.Ref(fn.at, fn.end, base), fun) or self._stored(method, False, fun):
+                return True
+            # Any attribute of an open-ended object is another one: `client.shop.orders.find()`.
+            parts = base.split(".")
+            return self._by_attribute and any(self.holds(f.Ref(fn.at, fn.end, ".".join(parts[:n])), fun) for n in range(1, len(parts)))
         if isinstance(fn, f.Field):
             return self.holds(fn.base, fun) or self._stored(fn.name, False, fun)
         return self.holds(fn, fun)

@@ -41,7 +41,7 @@ from resilint.knowledge.index import Table
 from resilint.link.code import Arm, Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
 from resilint.link.names import Names, Package, type_name
 
-STEPS = 4000
+STEPS = 600
 """Expressions looked at for one question; past it the rest of the answer is unknown."""
 TURNS = 3
 """How often a question that leads back to itself is asked."""
@@ -1260,6 +1260,7 @@ class Resolver:
                     continue
                 if not self._fits(fn, site.call):
                     continue
+                self._steps += 1
                 if self._steps > self._most_steps:
                     return out, False
                 for target, args in self.targets(site.call, frame):
@@ -2263,6 +2264,10 @@ class Resolver:
                 else:
                     if not self._same_type(writer, base, obj, klass, d):
                         continue
+                    self._steps += 1
+                    if self._steps > self._most_steps:
+                        yield Flow(Unknown("the search was cut: too many steps"))
+                        return
                     applied = self._applied_to(obj, writer, base)
                     if applied is not None:
                         for inner in applied:

@@ -33,7 +33,7 @@ from resilint.flow.values import (
 )
 from resilint.knowledge.index import Table, holds
 from resilint.knowledge.schema import Bound, TypeEntry
-from resilint.link.code import CallSite, Fun, Klass, dotted
+from resilint.link.code import CallSite, Fun, Klass, dotted, Module
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -168,6 +168,7 @@ class Slots:
         self.resolver = program.resolver
         self._objects: dict[tuple[Obj, frozenset[str]], tuple[Source, ...]] = {}
         self._busy: set[Obj] = set()
+        self._speaking: dict[tuple[str, str], list[Module]] = {}
         self._escaped: dict[Obj, bool] = {}
 
     def table(self, fn: Fun) -> Table:
@@ -705,13 +706,19 @@ class Slots:
         flows = self.resolver.ask(expr, self.resolver.frame(fn))
         return any(isinstance(x.thing, Obj) and (x.thing == obj or _same_object(x.thing, obj)) for x in flows)
 
+    def _speaking_of(self, word: str, language: str) -> list[Module]:
+        """Files of a language whose text holds a word."""
+        key = (word, language)
+        found = self._speaking.get(key)
+        if found is None:
+            wanted = word.encode()
+            modules = self.program.names.modules.items()
+            found = self._speaking[key] = [m for path, m in modules if m.language == language and wanted in self.program.source(path)]
+        return found
+
     def _statement(self, row: Bound, obj: Obj) -> Iterator[Slot]:
         assert row.statement is not None
-        wanted = row.statement.encode()
-        language = self.language(obj)
-        for path, module in self.program.names.modules.items():
-            if module.language != language or wanted not in self.program.source(path):
-                continue
+        for module in self._speaking_of(row.statement, self.language(obj)):
             for fn in module.functions:
                 if not fn.head.calls:
                     continue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from resilint import facts as f
 from resilint.flow.values import FnVal, Obj
 from resilint.knowledge.schema import EntryRow
-from resilint.link.code import Fun, Klass, dotted
+from resilint.link.code import CallSite, Fun, Klass, dotted, last_name
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -127,7 +127,12 @@ def _registered(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
     resolver = program.resolver
     for language in ("python", "go"):
         wanted = _lasts(program, language, "call")
+        table = program.knowledge.of(language)
+        libraries = frozenset(m for lib in table.libraries if any(row.call for row in lib.entries) for m in lib.modules)
+        declared = frozenset(fun.name for fun in program.functions(language) if fun.head.kind in ("free", "method"))
         for site in program.sites(wanted.__contains__, language):
+            if not _may_register(site, declared, libraries):
+                continue
             for target in program.targets(site):
                 for row in resolver.table(site.fn.module).registration(target.name) if target.name else ():
                     for bind in target.binds:
@@ -139,6 +144,21 @@ def _registered(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
                             for flow in resolver.ask(bind.expr, bind.frame):
                                 for thing in _functions_in(program, flow.thing, bind):
                                     yield thing, row, f"registered with {target.name}"
+
+
+def _may_register(site: CallSite, declared: frozenset[str], libraries: frozenset[str]) -> bool:
+    """Whether a call hands over something that may be a function, in a file that imports a registering library or on an object
+    that it imports from elsewhere."""
+    if not any(
+        isinstance(a.value, f.Fn | f.Call) or last_name(a.value) in declared or (isinstance(a.value, f.Ref) and "." not in a.value.name)
+        for a in site.call.args
+    ):
+        return False
+    module = site.fn.module
+    head = dotted(site.call.fn).partition(".")[0]
+    if any(imp.name and imp.name[0].islower() for imp in module.imports.get(head, ())):
+        return True
+    return any(imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports if not imp.level)
 
 
 def _functions_in(program: Program, thing: object, bind: object) -> Iterator[Fun]:
