@@ -1,10 +1,31 @@
-"""Turns byte offsets of a file into lines and columns."""
+"""Bytes of a file as text: lines and columns of byte offsets, and what the comments at its top say."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 from resilint.model import Span
+
+_TOP = {
+    "python": re.compile(rb"\A(?:\xef\xbb\xbf)?(?:[ \t\f]*(?:#[^\n]*)?(?:\n|\Z))*+"),
+    "go": re.compile(rb"\A(?:\xef\xbb\xbf)?(?:\s++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL),
+}
+_GENERATED = {
+    "python": re.compile(
+        rb"(?m)^[ \t\f]*#.*(?:@generated\b|DO NOT (?:EDIT|MODIFY)|[Gg]enerated by |[Aa]uto-?generated|[Aa]utomatically generated)"
+    ),
+    "go": re.compile(rb"(?m)^//[ \t]*(?:Code generated .*DO NOT EDIT\.?|@generated\b.*)[ \t]*\r?$"),
+}
+
+
+def says_generated(data: bytes, language: str) -> bool:
+    """Whether the comments above all code say that a program wrote this file."""
+    head = data[:3000]
+    if b"enerated" not in head and b"DO NOT" not in head:
+        return False
+    top = _TOP[language].match(head)
+    return top is not None and _GENERATED[language].search(top[0]) is not None
 
 
 class Lines:

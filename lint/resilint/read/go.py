@@ -62,6 +62,7 @@ from resilint.facts import (
 )
 from resilint.read.comments import suppressions
 from resilint.read.treesitter import ERROR_KIND, MAX_ERRORS, broken_places, comment_finder, field_id, kind_ids
+from resilint.text import says_generated
 
 MAX_DEPTH = 120
 """Nesting below this is kept; deeper parts become an `Opaque` and a `ReadError`. An expression or block level costs up to four
@@ -317,11 +318,8 @@ def read(data: bytes) -> FileFacts:
         (),
         suppressions(data, comment_finder(root, (_COMMENT,))),
         tuple(sorted(r.errors, key=_error_key)[:MAX_ERRORS]),
-        _GENERATED.search(data, 0, min(2048, r.package_at)) is not None,
+        says_generated(data[: r.package_at], "go"),
     )
-
-
-_GENERATED = re.compile(rb"^// Code generated .*DO NOT EDIT\.\r?$", re.MULTILINE)
 
 
 _NEW_OF_VALUE = re.compile(rb"\bnew\((?=\s*(?:(?!func\b|struct\b|interface\b)[\w.]+\s*[({+\-*/%]|[\d\"'`\-+!^&<]))")

@@ -38,6 +38,7 @@ from resilint.facts import (
 )
 from resilint.read.comments import suppressions
 from resilint.read.treesitter import ERROR_KIND, broken_places, comment_finder, field_id, kind_ids
+from resilint.text import says_generated
 
 MAX_DEPTH = 150
 """Levels of nesting read. Decoding takes up to three levels of recursion for one of these, and stays below 500."""
@@ -156,9 +157,6 @@ _ENCODER = msgspec.msgpack.Encoder()
 _EXPR_DECODER: msgspec.msgpack.Decoder[Expr] = msgspec.msgpack.Decoder(Expr)
 
 _CHAIN = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
-_GENERATED = re.compile(
-    rb"(?m)^\s*#.*(?:@generated\b|DO NOT (?:EDIT|MODIFY)|[Gg]enerated by |[Aa]uto-?generated|[Aa]utomatically generated)"
-)
 _SPECIAL_CALLS = frozenset({"isinstance", "int", "float", "str", "bool"})
 _BUILTIN_TYPES = {name: Type(name) for name in ("int", "float", "str", "bool")}
 _MAX_INT = 2**63 - 1
@@ -266,12 +264,8 @@ def read(data: bytes) -> FileFacts:
         bodies=tuple(cast("list[msgspec.Raw]", walk.bodies)),
         suppressions=suppressions(data, comment_finder(root, (_K_COMMENT,))),
         errors=tuple(errors),
-        generated=_is_generated(data[:2048]),
+        generated=says_generated(data, "python"),
     )
-
-
-def _is_generated(head: bytes) -> bool:
-    return (b"enerated" in head or b"DO NOT" in head) and _GENERATED.search(head) is not None
 
 
 _SCAN = re.compile(
