@@ -183,7 +183,10 @@ class _Finder:
 
     def late_joins(self) -> Iterator[Abandoned]:
         """Joins with a timeout whose work goes on when it is over."""
+        near = self.program.reach("python", ("spawn", "submit", "wait"))
         for site in self.program.sites(lambda last: last in self._join_names, "python"):
+            if not near.candidate(site):
+                continue
             if self.program.is_test(site.fn):
                 continue
             for target in self.program.targets(site):

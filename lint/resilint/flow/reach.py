@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
 from resilint.knowledge.index import Table
-from resilint.link.code import CallSite, Fun, Klass, Module, children, dotted, last_name
+from resilint.link.code import CallSite, Definition, Fun, Klass, Module, children, dotted, last_name
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -77,6 +77,8 @@ class Reach:
         self.table: Table = program.knowledge.of(language)
         self.language = language
         self.kinds = frozenset(kinds)
+        # What runs code can open connections too, but is no client; where starting and joining is asked for, it is what is meant.
+        self._left_out = frozenset() if self.kinds & {"spawn", "submit", "wait"} else _MACHINERY
         self.types = self._waiting_types()
         self.methods = frozenset(
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
@@ -115,7 +117,7 @@ class Reach:
                 if call.does in self.kinds:
                     for name in call.names:
                         kind = table.type(name.rpartition(".")[0])
-                        if kind is not None and kind.role not in _MACHINERY:
+                        if kind is not None and kind.role not in self._left_out:
                             found.add(kind.name)
             found.update(t.name for t in lib.types if t.any_method is not None)
         while True:
@@ -130,7 +132,7 @@ class Reach:
                         found.update(b for b in kind.bases if table.type(b) is not None)
             for owner, returns in owners:
                 kind = table.type(owner)
-                if kind is not None and returns in found and kind.role not in _MACHINERY:
+                if kind is not None and returns in found and kind.role not in self._left_out:
                     found.add(kind.name)
             if len(found) == before:
                 return frozenset(found)
@@ -220,7 +222,9 @@ class Reach:
                         if field.embedded:
                             self._hold(klass.name, module)
             for fun in module.functions:
-                if any(self._seeds(module, c) for c in (*fun.head.calls, *fun.head.values)):
+                if any(self._seeds(module, c) for c in (*fun.head.calls, *fun.head.values)) or (
+                    self.language == "go" and any(d.kind == "declared" and self._typed(module, d.type) for d in self._declared(fun))
+                ):
                     self._push(fun)
                 for param in fun.head.params:
                     if self._typed(module, param.type):
@@ -236,6 +240,12 @@ class Reach:
                     if k.module not in self.names.get(name, ()) and any(last_name(b) in self.names for b in k.decl.bases):
                         self._hold(name, k.module)
                         grown = True
+
+    def _declared(self, fun: Fun) -> Iterator[Definition]:
+        """Variables that a function declares without a value; looked for only where it calls one of the methods in question."""
+        if any(c.rpartition(".")[2] in self.methods for c in fun.head.calls):
+            for defs in fun.body.definitions.values():
+                yield from (d for d in defs if d.kind == "declared")
 
     def _seeds(self, module: Module, name: str) -> bool:
         full = self.external(module, name.rstrip("{"))
@@ -403,6 +413,8 @@ class Reach:
             grown = False
             for name, defs in body.definitions.items():
                 for d in defs:
+                    if d.kind == "declared" and self._typed(fun.module, d.type):
+                        grown |= self._assign(fun, name)
                     if d.expr is None or (d.item and d.item[0] != 0 and self.language == "go" and isinstance(d.expr, f.Call)):
                         continue
                     if not self.holds(d.expr, fun):
@@ -635,7 +647,9 @@ class Reach:
                 return True
             # Any attribute of an open-ended object is another one: `client.shop.orders.find()`.
             parts = base.split(".")
-            return self._by_attribute and any(self.holds(f.Ref(fn.at, fn.end, ".".join(parts[:n])), fun) for n in range(1, len(parts)))
+            return self._by_attribute and any(
+                self.holds(f.Ref(fn.at, fn.end, ".".join(parts[:n])), fun) for n in range(1, len(parts))
+            )
         if isinstance(fn, f.Field):
             return self.holds(fn.base, fun) or self._stored(fn.name, False, fun)
         return self.holds(fn, fun)

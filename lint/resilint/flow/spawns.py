@@ -156,9 +156,10 @@ class Spawns:
             spawn.args = (site.call.fn, *(a.value for a in site.call.args))
             found[(*site.fn.key, site.call.at)] = spawn
         for language in ("python", "go"):
+            near = self.program.reach(language, ("spawn", "submit"))
             for site in self.program.sites(self._spawning_names.__contains__, language):
                 key = (*site.fn.key, site.call.at)
-                known = self._by_row(site)
+                known = self._by_row(site) if near.candidate(site) else None
                 if known is not None and key not in found:
                     found[key] = known
         yield from sorted(found.values(), key=lambda s: s.key)
