@@ -33,7 +33,7 @@ from resilint.flow.values import (
 )
 from resilint.knowledge.index import Table, holds
 from resilint.knowledge.schema import Bound, TypeEntry
-from resilint.link.code import CallSite, Fun, Klass, dotted, Module
+from resilint.link.code import CallSite, Fun, Klass, Module, dotted
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -713,7 +713,9 @@ class Slots:
         if found is None:
             wanted = word.encode()
             modules = self.program.names.modules.items()
-            found = self._speaking[key] = [m for path, m in modules if m.language == language and wanted in self.program.source(path)]
+            found = self._speaking[key] = [
+                m for path, m in modules if m.language == language and wanted in self.program.source(path)
+            ]
         return found
 
     def _statement(self, row: Bound, obj: Obj) -> Iterator[Slot]:

@@ -150,7 +150,9 @@ def _may_register(site: CallSite, declared: frozenset[str], libraries: frozenset
     """Whether a call hands over something that may be a function, in a file that imports a registering library or on an object
     that it imports from elsewhere."""
     if not any(
-        isinstance(a.value, f.Fn | f.Call) or last_name(a.value) in declared or (isinstance(a.value, f.Ref) and "." not in a.value.name)
+        isinstance(a.value, f.Fn | f.Call)
+        or last_name(a.value) in declared
+        or (isinstance(a.value, f.Ref) and "." not in a.value.name)
         for a in site.call.args
     ):
         return False
@@ -158,7 +160,9 @@ def _may_register(site: CallSite, declared: frozenset[str], libraries: frozenset
     head = dotted(site.call.fn).partition(".")[0]
     if any(imp.name and imp.name[0].islower() for imp in module.imports.get(head, ())):
         return True
-    return any(imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports if not imp.level)
+    return any(
+        imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports if not imp.level
+    )
 
 
 def _functions_in(program: Program, thing: object, bind: object) -> Iterator[Fun]:
