@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
 import pytest
 import resilint
 
@@ -71,6 +72,24 @@ FORBIDDEN = {
 }
 """What a module or package of the engine may not import, at run time or for its types."""
 
+ALLOWED: dict[str, set[str]] = {
+    "text": {"model"},
+    "facts": set(),
+    "read": {"facts", "text"},
+    "link": {"facts", "knowledge", "flow", "program"},
+    "flow": {"facts", "knowledge", "link", "model", "program"},
+    "report": {"model", "run", "text"},
+}
+"""All that these import of the engine beside themselves: whatever is new there is looked at by someone."""
+
+LINKED: dict[str, set[str]] = {
+    "link.code": set(),
+    "link.names": set(),
+    "link.entries": {"flow.values"},
+    "link.callgraph": {"flow.values", "flow.resolve"},
+}
+"""What each part of `link` takes from `flow`: names and code nothing, entries values, the call graph the resolver."""
+
 PUBLIC = set(resilint.__all__)
 
 
@@ -114,6 +133,8 @@ def test_imports_go_one_way(file: Path) -> None:
         if typing_only and target == "program":
             continue
         assert target not in forbidden, f"{stage(file)} must not import {target}"
+        if stage(file) in ALLOWED:
+            assert target in ALLOWED[stage(file)] | {stage(file)}, f"{stage(file)} imports {target}"
 
 
 @pytest.mark.parametrize("file", modules(CHECKS), ids=lambda file: file.name)
@@ -124,6 +145,31 @@ def test_rules_use_only_what_resilint_exports(file: Path) -> None:
         elif module.partition(".")[0] == "resilint_checks":
             # A template that rules of one shape share lies beside them.
             assert not module.rpartition(".")[2].startswith("rs"), "rules do not know each other"
+
+
+def dotted(file: Path) -> str:
+    return ".".join(file.relative_to(ENGINE).with_suffix("").parts).removesuffix("__init__").removesuffix(".")
+
+
+def test_values_are_followed_in_what_is_linked() -> None:
+    for file in modules(ENGINE / "link"):
+        used = {module.removeprefix("resilint.") for module, _, _ in imports(file)}
+        assert {module for module in used if module.startswith("flow")} <= LINKED.get(dotted(file), set()), file
+    for file in modules(ENGINE / "flow"):
+        assert "resilint.link.callgraph" not in {module for module, _, _ in imports(file)}, file
+
+
+def test_modules_make_no_circle() -> None:
+    """While they are imported: what a function imports when it is called, and what only types need, may point back."""
+    known = {f"resilint.{dotted(file)}".removesuffix(".") for file in modules(ENGINE)}
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for file in modules(ENGINE):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    inner = f"{node.module}.{alias.name}"
+                    graph.add_edge(f"resilint.{dotted(file)}".removesuffix("."), inner if inner in known else node.module or "")
+    assert [sorted(part) for part in nx.strongly_connected_components(graph) if len(part) > 1] == []
 
 
 def test_parsers_are_imported_by_readers_only() -> None:
