@@ -13,7 +13,7 @@ from resilint.flow.reach import Reach
 from resilint.flow.slots import Slot, Source, decide
 from resilint.flow.values import Frame, Obj
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import CallSite, Fun, Klass, dotted
+from resilint.link.code import CallSite, Fun, Klass, dotted, walk
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ class _Judge:
     def judge(self, wait: Wait) -> None:
         """Fill in a wait's bound and, where it is endless, the ways."""
         entry = wait.entry
+        if wait.fn.module.is_test and self._in_process(wait):
+            return
         enough = frozenset(entry.enough or ENOUGH[wait.kind])
         own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]
         # A scope or a context that cuts the wait on every path.
@@ -173,6 +175,24 @@ class _Judge:
         if delegated is None:
             return
         self._endless(wait, explicit)
+
+    def _in_process(self, wait: Wait) -> bool:
+        """Whether a test waits for a server that it runs itself."""
+        table = self.resolver.table(wait.fn.module)
+        things = [wait.holder] if wait.holder is not None else []
+        for bind in wait.target.binds:
+            for node in walk(bind.expr):
+                if isinstance(node, f.Ref):
+                    head = node.name.partition(".")[0]
+                    flows = self.resolver.name(head, f.Ref(node.at, node.end, head), bind.frame)
+                    things.extend(x.thing for x in flows if isinstance(x.thing, Obj))
+        for thing in things:
+            obj: Obj | None = thing
+            while obj is not None:
+                if any(level.in_process for level in table.mro(self.resolver.external_type(obj) or "?")):
+                    return True
+                obj = obj.parent
+        return False
 
     def _instance(self, name: str, fn: Fun) -> Obj | None:
         if name not in self._instances:

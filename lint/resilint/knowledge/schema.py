@@ -173,6 +173,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Canonical instance whose slots count where nothing else is written: a process-wide default."""
     by_scheme: dict[str, str] = {}
     """Scheme of the URL it is made with (without `+driver` unless listed with it) to the type that then stands behind it."""
+    in_process: bool = False
+    """A server of a test inside the same process: what waits for it in test code is no fault."""
     version_of: str | None = None
     """Distribution or module whose pinned version decides `since`/`before`; default: the file's library."""
 
