@@ -1,0 +1,90 @@
+"""Time of `resilint check` over a tree of Python or Go, cold and warm, beside the raw tree-sitter parse of the same bytes.
+
+    python benchmarks/speed.py FOLDER [--runs N]
+
+Without a folder the source of salt 3008.5 (about a million lines of Python) is taken from the package index with pip and kept
+below benchmarks/.cache. Everything is measured in one run on one machine; only the ratios mean something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CORPUS = "salt==3008.5"
+GRAMMARS = {".py": "tree_sitter_python", ".go": "tree_sitter_go"}
+
+
+def corpus() -> Path:
+    """The default tree, fetched once with pip."""
+    folder = HERE / ".cache"
+    found = sorted(folder.glob("salt-*/"))
+    if found:
+        return found[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(folder), CORPUS]
+    subprocess.run(command, check=True)
+    with tarfile.open(next(folder.glob("salt-*.tar.gz"))) as archive:
+        archive.extractall(folder, filter="data")
+    return sorted(folder.glob("salt-*/"))[0]
+
+
+def parse_all(folder: Path) -> tuple[float, int, int]:
+    """Seconds of one core for parsing every file, the files and their bytes. Each tree is dropped before the next parse."""
+    from importlib import import_module
+
+    from tree_sitter import Language, Parser
+
+    parsers = {suffix: Parser(Language(import_module(name).language())) for suffix, name in GRAMMARS.items()}
+    texts = [(path.suffix, path.read_bytes()) for path in sorted(folder.rglob("*")) if path.suffix in parsers and path.is_file()]
+    start = time.perf_counter()
+    for suffix, data in texts:
+        parsers[suffix].parse(data)
+    return time.perf_counter() - start, len(texts), sum(len(data) for _, data in texts)
+
+
+def check(folder: Path, cache: str, jobs: int) -> float:
+    """Seconds of one whole `resilint check`, start-up included."""
+    command = [sys.executable, "-m", "resilint.cli", "check", "--exit-zero", "--format", "json", "--jobs", str(jobs), str(folder)]
+    start = time.perf_counter()
+    done = subprocess.run(command, env={**os.environ, "RESILINT_CACHE_DIR": cache}, stdout=subprocess.PIPE, check=False)
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"resilint ended with {done.returncode}")
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Measure and print the table."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folder", nargs="?", type=Path)
+    options.add_argument("--runs", type=int, default=1)
+    options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    given = options.parse_args()
+    folder = given.folder or corpus()
+    rows: dict[str, list[float]] = {"raw parse, one core": [], "cold": [], "warm": []}
+    files = size = 0
+    for _ in range(given.runs):
+        seconds, files, size = parse_all(folder)
+        rows["raw parse, one core"].append(seconds)
+        with tempfile.TemporaryDirectory() as cache:
+            rows["cold"].append(check(folder, cache, given.jobs))
+            rows["warm"].append(check(folder, cache, given.jobs))
+    base = statistics.median(rows["raw parse, one core"])
+    print(f"{folder.name}: {files} files, {size / 1e6:.1f} MB, {given.jobs} jobs, median of {given.runs}")
+    for name, values in rows.items():
+        print(f"{name:22} {statistics.median(values):8.2f} s  {statistics.median(values) / base:6.2f} x the parse")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"peak memory of the largest process: {peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
