@@ -183,11 +183,8 @@ class _Finder:
 
     def late_joins(self) -> Iterator[Abandoned]:
         """Joins with a timeout whose work goes on when it is over."""
-        near = self.program.reach("python", ("spawn", "submit", "wait"))
         for site in self.program.sites(lambda last: last in self._join_names, "python"):
-            if not near.candidate(site):
-                continue
-            if self.program.is_test(site.fn):
+            if self.program.is_test(site.fn) or not _may_be_timed(site.call) or not self.program.spawning.near(site.fn.module):
                 continue
             for target in self.program.targets(site):
                 if target.entry is None:
@@ -436,3 +433,17 @@ def _ends_process(block: f.Block) -> bool:
         return False
     last = block[-1]
     return isinstance(last, f.Do)
+
+
+def _may_be_timed(call: f.Call) -> bool:
+    """Whether an argument can be a time: a keyword or spread, or something by position that is no text and no collection."""
+    if isinstance(call.fn, f.Field) and isinstance(call.fn.base, f.Lit | f.Fmt):
+        return False
+    return any(
+        a.name is not None or a.spread or (not isinstance(a.value, f.Fmt | f.Coll | f.Comp | f.Fn) and not _is_text(a.value))
+        for a in call.args
+    )
+
+
+def _is_text(expr: f.Expr) -> bool:
+    return isinstance(expr, f.Lit) and isinstance(expr.value, str)

@@ -14,7 +14,7 @@ from resilint.flow.inputs import NONE, Size, worst
 from resilint.flow.values import Bound, Ext, Flow, FnVal, Frame, Hop, Num, Obj
 from resilint.knowledge.schema import Bound as KnownBound
 from resilint.knowledge.schema import SpawnRow
-from resilint.link.code import CallSite, Fun, children, dotted, leaves, walk
+from resilint.link.code import CallSite, Fun, Module, children, dotted, leaves, walk
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ class Spawns:
         self._direct: dict[Fun, tuple[CallSite, str, bool] | None] = {}
         self._next: dict[Fun, tuple[tuple[CallSite | None, Fun], ...]] = {}
         self._gated: dict[Fun, bool] = {}
+        self._near: dict[str, bool] = {}
 
     # ------------------------------------------------------------ finding
 
@@ -156,10 +157,11 @@ class Spawns:
             spawn.args = (site.call.fn, *(a.value for a in site.call.args))
             found[(*site.fn.key, site.call.at)] = spawn
         for language in ("python", "go"):
-            near = self.program.reach(language, ("spawn", "submit"))
             for site in self.program.sites(self._spawning_names.__contains__, language):
                 key = (*site.fn.key, site.call.at)
-                known = self._by_row(site) if near.candidate(site) else None
+                if self.program.is_test(site.fn) or not self.near(site.fn.module):
+                    continue
+                known = self._by_row(site)
                 if known is not None and key not in found:
                     found[key] = known
         yield from sorted(found.values(), key=lambda s: s.key)
@@ -175,6 +177,27 @@ class Spawns:
                 at = bisect_left(places, fn.head.at)
                 if at < len(places) and places[at] < fn.head.end:
                     yield from (site for site in fn.body.calls if site.how == "go")
+
+    def near(self, module: Module) -> bool:
+        """Whether a file imports a library that starts work, so that what it starts or joins may be that library's."""
+        found = self._near.get(module.path)
+        if found is None:
+            libraries = self._starting[module.language]
+            found = any(imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports)
+            self._near[module.path] = found
+        return found
+
+    @cached_property
+    def _starting(self) -> dict[str, frozenset[str]]:
+        return {
+            language: frozenset(
+                m
+                for lib in self.program.knowledge.of(language).libraries
+                if any(c.spawn is not None for c in lib.calls)
+                for m in lib.modules
+            )
+            for language in ("python", "go", "java")
+        }
 
     def _by_row(self, site: CallSite) -> Spawn | None:
         spawn: Spawn | None = None
