@@ -131,7 +131,7 @@ class _Judge:
     def judge(self, wait: Wait) -> None:
         """Fill in a wait's bound and, where it is endless, the ways."""
         entry = wait.entry
-        if wait.fn.module.is_test and self._in_process(wait):
+        if self._in_process(wait):
             return
         enough = frozenset(entry.enough or ENOUGH[wait.kind])
         own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]
@@ -177,7 +177,7 @@ class _Judge:
         self._endless(wait, explicit)
 
     def _in_process(self, wait: Wait) -> bool:
-        """Whether a test waits for a server that it runs itself."""
+        """Whether the peer is a server of the same process, as tests run one."""
         table = self.resolver.table(wait.fn.module)
         things = [wait.holder] if wait.holder is not None else []
         for bind in wait.target.binds:
