@@ -2205,17 +2205,23 @@ class Resolver:
             if klass is not None
             else set()
         )
-        for writer in self._likely_writers(name.rpartition(".")[2], klass, family):
+        for writer in self._likely_writers(name.rpartition(".")[2], obj, klass, family):
             if klass is None and not self._may_hold(obj, writer):
                 continue
             yield from self._writes_of(obj, klass, family, writer, name)
 
-    def _likely_writers(self, last: str, klass: Klass | None, family: set[Klass]) -> list[Fun]:
+    def _likely_writers(self, last: str, obj: Obj, klass: Klass | None, family: set[Klass]) -> list[Fun]:
         """Who may write an attribute of an object of this class. Where very many write one of that name, only code that can know
         the class: its own methods, its files, and files that import those."""
         writers = self.names.writers(last)
-        if klass is None or len(writers) <= SITES:
+        home = klass.module if klass is not None else obj.frame.fn.module if obj.frame is not None else None
+        if home is not None and not home.is_test:
+            writers = [w for w in writers if not w.module.is_test]
+        if len(writers) <= SITES:
             return writers
+        if klass is None:
+            # What a library made that is not known: only the file that made it is likely to write to it.
+            return writers if obj.type or home is None else [w for w in writers if w.module is home]
         homes = frozenset(k.module.path for k in family)
         return [w for w in writers if w.module.path in homes or self._imports_from(w.module, homes)]
 
