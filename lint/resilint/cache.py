@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -17,8 +18,16 @@ _FILE = "facts.sqlite3"
 
 
 def key_of(data: bytes, kind: str) -> bytes:
-    """What a file's facts are stored under: its bytes, its kind and the version of the readers, nothing else."""
-    return blake2b(data, digest_size=20, key=f"{kind}:{READER_VERSION}".encode()).digest()
+    """What a file's facts are stored under: its bytes, its kind and the state of the readers, nothing else."""
+    return blake2b(data, digest_size=20, key=f"{kind}:{READER_VERSION}:{_readers()}".encode()).digest()
+
+
+@cache
+def _readers() -> str:
+    """A short name for the readers' own files as they are: whoever edits a reader sees what it reads at once."""
+    files = sorted((Path(__file__).parent / "read").glob("*.py"))
+    states = [f"{file.name}:{status.st_size}:{status.st_mtime_ns}" for file in files for status in [file.stat()]]
+    return blake2b("|".join(states).encode(), digest_size=8).hexdigest()
 
 
 def default_folder() -> Path | None:

@@ -291,11 +291,12 @@ def list_rules() -> None:
 @main.command()
 @click.argument("name", required=False)
 def knowledge(name: str | None) -> None:
-    """Show what is known of libraries and formats, or of NAME."""
-    from resilint.knowledge import KnowledgeError, describe
+    """Show what is known of libraries, or of NAME; what the settings here declare is among it."""
+    from resilint.knowledge import KnowledgeError, describe, load
 
+    _, settings = _program((), None)
     try:
-        _echo(describe(name))
+        _echo(describe(name, load(settings.knowledge, settings.folder)))
     except KnowledgeError as problem:
         raise Wrong(str(problem)) from None
 

@@ -1,4 +1,4 @@
-"""`python -m resilint.new RS107 deadline-not-propagated` writes a rule, its page and its folder of cases in a checkout."""
+"""`python -m resilint.new RS206 blocking-while-holding` writes a rule, its page and its folder of cases in a checkout."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ RULE = Rule(
     summary="To be written: what it flags, in one sentence.",
     languages=frozenset({{"py", "go"}}),
     check=check,
+    preview=True,
 )
 '''
 
@@ -112,7 +113,7 @@ def write(root: Path, code: str, name: str) -> list[Path]:
     Raises `ValueError` where one of them exists or code or name have the wrong form.
     """
     if not re.fullmatch(r"[A-Z]+[0-9]+", code) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
-        raise ValueError(f"a code is like RS107, a name like deadline-not-propagated: {code} {name}")
+        raise ValueError(f"a code is like RS206, a name like blocking-while-holding: {code} {name}")
     if not (root / "checks" / "resilint_checks").is_dir():
         raise ValueError(f"not the root of a checkout: {root}")
     texts = {
@@ -131,7 +132,7 @@ def write(root: Path, code: str, name: str) -> list[Path]:
 
 def main() -> None:
     if len(sys.argv) != 3:
-        sys.exit("usage: python -m resilint.new RS107 deadline-not-propagated")
+        sys.exit("usage: python -m resilint.new RS206 blocking-while-holding")
     try:
         for file in write(Path.cwd(), sys.argv[1], sys.argv[2]):
             print(file.relative_to(Path.cwd()))
