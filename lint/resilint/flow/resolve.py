@@ -1258,7 +1258,7 @@ class Resolver:
                     continue
                 if shift == "observed" and site.call.at not in observed:
                     continue
-                if not self._fits(fn, site.call):
+                if not self._fits(fn, site.call) or (shift == "name" and self._surely_other(fn, site, caller)):
                     continue
                 self._steps += 1
                 if self._steps > self._most_steps:
@@ -1284,6 +1284,31 @@ class Resolver:
             whole = whole and bool(out)
         out.sort(key=lambda x: (x[0].fn.key, x[1].call.at))
         return out, whole
+
+    def _surely_other(self, fn: Fun, site: CallSite, caller: Fun) -> bool:
+        """Whether what is written in front of a method's name rules it out: an unrelated class's own receiver, a text, a library."""
+        if not fn.is_method or fn.name.startswith("__") or fn.module.language != "python":
+            return False
+        called = site.call.fn
+        if isinstance(called, f.Field):
+            return isinstance(called.base, f.Lit | f.Fmt)
+        if not isinstance(called, f.Ref):
+            return False
+        base, _, _ = called.name.rpartition(".")
+        head = base.partition(".")[0]
+        if not head or head in caller.body.definitions:
+            return False
+        if head in caller.params:
+            if base != head or not caller.is_method or caller.head.params[0].name != head or caller.head.is_static:
+                return False
+            own, other = self.owner(caller), self.owner(fn)
+            return own is not None and other is not None and other not in self.family(own) and own not in self.family(other)
+        imports = caller.module.imports.get(head)
+        return (
+            imports is not None
+            and caller.parent is None
+            and all(not imp.level and self.names.python_module(caller.module, imp.target) is None for imp in imports)
+        )
 
     @staticmethod
     def _called_in_place(fn: Fun) -> CallSite | None:
