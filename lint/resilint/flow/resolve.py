@@ -1286,7 +1286,7 @@ class Resolver:
         return out, whole
 
     def _surely_other(self, fn: Fun, site: CallSite, caller: Fun) -> bool:
-        """Whether what is written in front of a method's name rules it out: an unrelated class's own receiver, a text, a library."""
+        """Whether what stands before a method's name rules it out: an unrelated class's own receiver, a text, a library."""
         if not fn.is_method or fn.name.startswith("__") or fn.module.language != "python":
             return False
         called = site.call.fn
