@@ -69,6 +69,9 @@ def _real(here: Path, name: str) -> Path:
     path = here / name
     if not os.path.exists(path):
         raise ScopeError(f"{name}: no such file or directory")
+    if not path.is_dir() and not path.is_file():
+        # A pipe would be waited for, for ever.
+        raise ScopeError(f"{name}: neither a file nor a directory")
     # The folder's real path, but the file's own name: what a link is called says what it is.
     return Path(os.path.realpath(path)) if path.is_dir() else Path(os.path.realpath(path.parent)) / path.name
 

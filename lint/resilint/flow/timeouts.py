@@ -129,6 +129,7 @@ class Timeouts:
                 self.program.span_of(fn, node),
                 f"`{text}` switches the timeout of {short(api)} off: it can wait for ever",
                 Value(inf, confidence, steps),
+                _severity(fn),
                 key=key,
             )
         )
