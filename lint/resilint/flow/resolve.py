@@ -2100,7 +2100,7 @@ class Resolver:
                 return (Flow(part),)
         if not out and isinstance(obj.node, f.Call) and obj.maker.rpartition(".")[2] == "namedtuple":
             return unknown("a named tuple")
-        return union(out, (Flow(Bound(obj, name)),)) if not out else union(out)
+        return union(out) or (Flow(Bound(obj, name)),)
 
     def part(self, obj: Obj, name: str, frame: Frame) -> Obj | None:
         """What any attribute or element of an external object is that its type does not name (`client.database.collection`)."""
@@ -2134,7 +2134,7 @@ class Resolver:
         if not written or obj.kind in ("any", "outside"):
             for k in order:
                 found = self.class_field(k, name) if k.module.language != "go" else ()
-                if found and not self._by_constructor(obj, klass, name):
+                if found:
                     out.extend(found)
                     break
         if not out:
@@ -2158,13 +2158,8 @@ class Resolver:
         if not out and external:
             return (Flow(Bound(obj, name)),)
         if not out:
-            out.extend(self.fallback_attribute(obj, frame))
+            out.extend(Flow(Unknown("__getattr__")) for _ in self.method(obj, "__getattr__"))
         return union(out) or unknown(f"no {name} in {klass.name}")
-
-    def fallback_attribute(self, obj: Obj, frame: Frame) -> Iterator[Flow]:
-        """`__getattr__`, where the class has one."""
-        for _target in self.method(obj, "__getattr__"):
-            yield Flow(Unknown("__getattr__"))
 
     def _method_value(self, target: FnVal) -> Flows:
         """A method as a value, with what decorates it."""
@@ -2207,9 +2202,6 @@ class Resolver:
         if resolved is None or resolved == "":
             return (Flow(Unknown("a field that nothing here writes", unit_of_name(name))),)
         return (Flow(Obj("outside", resolved, None, f"{klass.module.path}:{klass.decl.qual}.{name}")),)
-
-    def _by_constructor(self, obj: Obj, klass: Klass, name: str) -> bool:
-        return False
 
     # ------------------------------------------------------------ writes
 

@@ -79,10 +79,7 @@ class Names:
         self.callers_of: dict[str, list[Fun]] = {}
         self.values_of: dict[str, list[Fun]] = {}
         self.writers_of: dict[str, list[Fun]] = {}
-        self._subclasses: dict[tuple[str, int], list[Klass]] | None = None
         self._methods_named: dict[str, list[Fun]] = {}
-        self._bases: dict[tuple[str, int], tuple[list[Klass], list[str]]] = {}
-        self._mro: dict[tuple[str, int], tuple[list[Klass], list[str]]] = {}
         callers, values, writers = self.callers_of, self.values_of, self.writers_of
         for path, module in self.modules.items():
             folder = module.folder
