@@ -16,8 +16,10 @@ from resilint.knowledge.schema import (
     EntryRow,
     ErrorCall,
     ErrorEntry,
+    HashRow,
     Library,
     Part,
+    QueueRow,
     ScopeRow,
     SpawnRow,
     TypeEntry,
@@ -59,6 +61,8 @@ class Table:
         self._errors: dict[str, ErrorEntry] = {}
         self._error_calls: dict[str, ErrorCall] = {}
         self._constants: dict[str, Constant] = {}
+        self._texts: dict[str, str] = {}
+        self._annotated: dict[str, TypeEntry] = {}
         self._library_of: dict[int, Library] = {}
         self._mro: dict[str, tuple[TypeEntry, ...]] = {}
         self._bounds: dict[str, tuple[Bound, ...]] = {}
@@ -85,6 +89,7 @@ class Table:
             self._types.update(dict.fromkeys(type_entry.aliases, type_entry))
             self._made_by.update(dict.fromkeys(type_entry.made_by, type_entry))
             self._instances.update(dict.fromkeys(type_entry.instances, type_entry))
+            self._annotated.update(dict.fromkeys(type_entry.annotations, type_entry))
         for error in library.errors:
             self._library_of[id(error)] = library
             self._errors.update(dict.fromkeys(error.names, error))
@@ -92,6 +97,7 @@ class Table:
             self._library_of[id(error_call)] = library
             self._error_calls.update(dict.fromkeys(error_call.names, error_call))
         self._constants.update(library.constants)
+        self._texts.update(library.texts)
         for row in library.entries:
             self._library_of[id(row)] = library
 
@@ -162,11 +168,30 @@ class Table:
         if call is not None and call.returns is not None:
             return call.returns
         owner, member = self._owner(name)
-        for level in self.mro(owner.name) if owner is not None else ():
+        if owner is None:
+            return None
+        for level in self.mro(owner.name):
             if member in level.returns:
-                return level.returns[member]
+                given = level.returns[member]
+                return owner.name if given == "this" else given
         found = self.call(name)
-        return found.returns if found is not None else None
+        if found is not None:
+            return found.returns
+        return owner.name if self._is_fluent(owner, member) else None
+
+    def returns_itself(self, name: str) -> bool:
+        """Whether `Type.method` gives the very object it is called on, as builders do."""
+        call = self._calls.get(name)
+        owner, member = self._owner(name)
+        if owner is None or (call is not None and call.returns is not None):
+            return False
+        for level in self.mro(owner.name):
+            if member in level.returns:
+                return level.returns[member] == "this"
+        return self.call(name) is None and self._is_fluent(owner, member)
+
+    def _is_fluent(self, owner: TypeEntry, member: str) -> bool:
+        return not member.startswith("__") and any(level.fluent for level in self.mro(owner.name))
 
     def shape(self, module: str, symbol: str) -> str | None:
         """The known type for a name of generated code, by pattern; the later library wins."""
@@ -246,6 +271,24 @@ class Table:
         """The value of a named constant."""
         return self._constants.get(name)
 
+    def text(self, name: str) -> str | None:
+        """The text that a named constant stands for."""
+        return self._texts.get(name)
+
+    def annotated(self, name: str) -> TypeEntry | None:
+        """The type that an interface, class or field with this annotation is or holds."""
+        return self._annotated.get(name)
+
+    def queue(self, name: str) -> QueueRow | None:
+        """What a call of `name` does to its receiver as a queue."""
+        call = self.call(name)
+        return call.queue if call is not None else None
+
+    def hash(self, name: str) -> HashRow | None:
+        """What kind of hash a call of `name` gives."""
+        call = self.call(name)
+        return call.hash if call is not None else None
+
     def context(self, name: str) -> ContextRow | None:
         """How a call of `name` makes a deadline carrier."""
         call = self.call(name)
@@ -290,7 +333,10 @@ class Table:
     def canonical_names(self) -> frozenset[str]:
         """Every canonical name of this table."""
         known: set[str] = set()
-        for part in (self._calls, self._types, self._made_by, self._instances, self._error_calls, self._decorators):
+        for part in (
+            *(self._calls, self._types, self._made_by, self._instances),
+            *(self._error_calls, self._decorators, self._annotated),
+        ):
             known.update(part)
         known.update(self._registrations)
         known.update(bound.option for bound in self._all_bounds() if bound.option is not None)
@@ -392,7 +438,7 @@ def _on_levels(rows: dict[str, V], levels: tuple[TypeEntry, ...], member: str) -
 
 def _listed_methods(entry: TypeEntry) -> set[str]:
     places: tuple[Bound | Part, ...] = (*entry.bounds, *entry.parts)
-    return {*entry.returns, *(place.setter for place in places if place.setter is not None)}
+    return {*entry.returns, *(place.setter for place in (*places, *entry.url) if place.setter is not None)}
 
 
 def _place(bound: Bound) -> tuple[object, ...]:
@@ -405,6 +451,9 @@ def _place(bound: Bound) -> tuple[object, ...]:
         bound.option,
         bound.key,
         bound.statement,
+        bound.annotation,
+        bound.setting,
+        bound.arity,
         bound.item,
     )
 

@@ -10,6 +10,8 @@ from resilint.knowledge.loader import KnowledgeError
 from resilint.knowledge.schema import Bound, CallEntry, Library, Scalar, TypeEntry
 
 _COUNTED = {"count": "", "bool": "", "bytes": " bytes"}
+_FULL = {"waits": "waits for room", "fails": "refuses", "drops": "loses an item", "caller": "runs it in the caller"}
+_HASH = {"stable": "the same in every process", "process": "differs between processes", "contents": "as that of what is in it"}
 
 
 def describe_in(knowledge: Knowledge, name: str | None) -> str:
@@ -107,11 +109,22 @@ def _type(entry: TypeEntry, bounds: tuple[Bound, ...]) -> Iterator[str]:
         ("instances", entry.instances),
         ("bases", entry.bases),
         ("one bounds every wait", entry.enough),
+        ("stands for what is annotated with", entry.annotations),
     ):
         if names:
             yield f"  {word}: {', '.join(names)}"
     if entry.any_method is not None:
         yield f"  other methods: as {entry.any_method}"
+    for said, words in (
+        (entry.fluent, "its methods give the object itself"),
+        (entry.shared, "one for the whole process"),
+        (entry.event_loop, "its threads must never wait"),
+        (entry.when_full is not None, f"when full: {_FULL.get(entry.when_full or '')}"),
+        (entry.hash is not None, f"hash: {_HASH.get(entry.hash or '')}"),
+        (entry.order is not None, f"order of iteration: {entry.order}"),
+    ):
+        if said:
+            yield f"  {words}"
     yield from _bounds(bounds)
     for need in entry.needs:
         yield f"  needs {' or '.join(need.any)}: else {need.say} ({need.severity})"
@@ -130,6 +143,20 @@ def _call(entry: CallEntry, names: tuple[str, ...]) -> Iterator[str]:
         yield f"  deadline: of the request, argument {entry.request + 1}"
     if entry.takes_no_context:
         yield "  deadline: takes no context"
+    if entry.arity:
+        yield f"  only with {' or '.join(map(str, entry.arity))} arguments"
+    if entry.spawn is not None and entry.spawn.on is not None:
+        yield f"  runs on: {entry.spawn.on}" + (", unless an executor is given" if entry.spawn.executor is not None else "")
+    if entry.queue is not None:
+        full = f", when full: {_FULL[entry.queue.when_full]}" if entry.queue.op == "put" else ""
+        yield f"  queue: {entry.queue.op}{full}"
+    if entry.hash is not None:
+        scheme = "" if entry.hash.scheme == "hash" else f"chooses by {entry.hash.scheme}, "
+        yield f"  hash: {scheme}{_HASH[entry.hash.kind]}"
+    if entry.order is not None:
+        yield f"  order of what it gives: {entry.order}"
+    if entry.peers:
+        yield "  gives peers that come and go"
     yield from _bounds(entry.bounds)
 
 
@@ -142,7 +169,12 @@ def _bound(bound: Bound) -> Iterator[str]:
     yield " or ".join(_places(bound)) or "cannot be written"
     if bound.item is not None:
         yield f"item {bound.item + 1} of a tuple"
-    yield f"unit {bound.unit}"
+    if bound.arity:
+        yield f"with {' or '.join(map(str, bound.arity))} arguments"
+    if bound.unit_pos is not None:
+        yield "unit: the receiver" if bound.unit_pos < 0 else f"unit: argument {bound.unit_pos + 1}"
+    else:
+        yield f"unit {bound.unit}"
     yield f"default {_default(bound)}"
     if bound.disabled:
         yield f"switched off by {', '.join(_value(value) for value in bound.disabled)}"
@@ -170,9 +202,14 @@ def _places(bound: Bound) -> Iterator[str]:
         # A field or key beside an option belongs to what the option is given.
         yield f"{', '.join(inside)}{' of ' if inside else ''}option {bound.option}(...)" + (f" {at}" if at else "")
         inside = []
-    if bound.setter is not None:
+    if bound.setter is not None and bound.key is not None:
+        yield f".{bound.setter}({bound.key}, ...)"
+        inside = inside[:-1]
+    elif bound.setter is not None:
         yield f".{bound.setter}(...)" + (f" {at}" if at else "")
-    if bound.arg is not None:
+    if bound.annotation is not None:
+        yield f"@{bound.annotation}({bound.arg})"
+    elif bound.arg is not None:
         yield f"{bound.arg}=" + (f" ({at})" if at else "")
     elif at and bound.setter is None and bound.option is None:
         yield at
@@ -181,6 +218,8 @@ def _places(bound: Bound) -> Iterator[str]:
     yield from inside
     if bound.statement is not None:
         yield f"SET {bound.statement}"
+    if bound.setting is not None:
+        yield f"setting {bound.setting}"
 
 
 def _default(bound: Bound) -> str:

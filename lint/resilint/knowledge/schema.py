@@ -1,7 +1,8 @@
 """The schema of knowledge files: what a library's names mean to the engine, in computable fields only.
 
 Canonical names are dotted: Python `requests.Session`, `requests.Session.get`; Go import path, dot, symbol:
-`net/http.Client`, `net/http.Client.Do`. A name is looked up as code would spell it after imports are resolved.
+`net/http.Client`, `net/http.Client.Do`; Java fully qualified, nested types with a dot: `okhttp3.OkHttpClient.Builder.readTimeout`,
+a constructor by the name of its type. A name is looked up as code would spell it after imports are resolved.
 The JSON Schema of a file is generated from these structs.
 """
 
@@ -30,9 +31,13 @@ SlotName = Literal[
     "wait",  # waiting for a thread, task, process, lock, queue
     "deadline",
     "request",  # one request on the server's side
-    "capacity",
-    "concurrency",
-    "idle_connections",
+    "capacity",  # what may lie in a queue, or wait for a thread or connection; 0: handed over or refused at once
+    "concurrency",  # threads, connections, permits at once; to one peer where a pool counts by peer
+    "concurrency_total",  # to all peers, beside a `concurrency` to one
+    "core",  # threads an executor starts before it queues: it grows to `concurrency` only when its queue is full
+    "idle_connections",  # kept for reuse at most; for one peer where a pool counts by peer
+    "idle_total",  # for all peers, beside an `idle_connections` for one
+    "min_idle",  # kept or made even when nothing asks for them
     "prefetch",
     "batch",
     "linger",
@@ -52,7 +57,8 @@ else an error."""
 
 
 class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One way to put a value into a slot. Exactly one or more of `arg/pos`, `field`, `setter`, `option`, `key` say where."""
+    """One way to put a value into a slot. One or more of `arg/pos`, `field`, `setter`, `option`, `key`, `annotation`, `setting` say
+    where; without any the default is a fact nobody can change."""
 
     slot: SlotName
     arg: str | None = None
@@ -64,7 +70,9 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     class_attr: str | None = None
     """Attribute of a subclass's body."""
     setter: str | None = None
-    """Method of the object; its argument at `pos` (default 0) is the value."""
+    """Method of the object; its argument at `pos` (default 0) is the value. With `key`, a method that takes name and value
+    (`addDataSourceProperty("socketTimeout", 5000)`): the call whose first argument is that text, or a constant of that name;
+    the value is at `pos` (default 1)."""
     option: str | None = None
     """Canonical name of a function whose result, given as an argument to the constructor or call, sets it;
     its argument 0 (or `pos`)."""
@@ -76,7 +84,17 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     key_pos: int | None = None
     statement: str | None = None
     """SQL session variable whose `SET` on the connection sets it."""
+    annotation: str | None = None
+    """Canonical annotation whose attribute `arg` is the value, on the class, method or field that is meant."""
+    setting: str | None = None
+    """Key of a settings file, dotted, `*` for a name of the user's (`server.tomcat.threads.max`); spelled relaxed where the
+    framework reads it so."""
+    arity: tuple[int, ...] = ()
+    """Overloads: holds only for calls with one of these numbers of arguments."""
     unit: Unit = "s"
+    unit_pos: int | None = None
+    """Position of an argument that names the unit (`get(5, TimeUnit.SECONDS)`), -1 the receiver (`TimeUnit.SECONDS.sleep(5)`);
+    a call without it gives a typed duration or counts in `unit`."""
     item: int | None = None
     """The value may be a tuple: the component for this slot. A plain number fills all."""
     default: Literal["endless", "unset"] | float = "endless"
@@ -96,12 +114,35 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """An object handed to this one whose slots are this one's too: a transport, an adapter, a pool, a channel, an engine."""
+    """An object handed to this one whose slots are this one's too: a transport, an adapter, a pool, a channel, an engine, the queue
+    of an executor."""
 
     arg: str | None = None
     pos: int | None = None
     field: str | None = None
     setter: str | None = None
+    arity: tuple[int, ...] = ()
+    """Overloads: holds only for calls with one of these numbers of arguments."""
+    slots: tuple[SlotName, ...] = ()
+    """The slots that count; empty: all."""
+    default: str | None = None
+    """Canonical type or instance of what stands there when nothing is given; absent: nothing known does."""
+    replaces: tuple[str, ...] = ()
+    """Setters of this object that have no effect once the part is given."""
+
+
+HashKind = Literal[
+    "stable",  # one value in all processes, for ever
+    "process",  # seeded or by address: every process has its own
+    "contents",  # as stable as the hash of what is in it
+]
+"""How far a hash is the same elsewhere."""
+
+Order = Literal["sorted", "insertion", "none"]
+"""What the order of iteration depends on; `none`: on hashes, addresses or chance."""
+
+WhenFull = Literal["waits", "fails", "drops", "caller"]
+"""What putting into something full does: waits for room, raises or gives false, loses an item, or runs it in the caller."""
 
 
 class Need(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -161,7 +202,7 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     delegates: tuple[str, ...] = ()
     """Own methods through which all its calls go: overriding or rebinding one that supplies the slot bounds them."""
     returns: dict[str, str] = {}
-    """Methods (or fields) that give another type: `{cursor: psycopg2.extensions.cursor}`."""
+    """Methods (or fields) that give another type: `{cursor: psycopg2.extensions.cursor}`; `this` for the object itself."""
     settings: tuple[str, ...] | None = None
     """All attributes the library reads. Given only when complete: an assignment of any other has no effect."""
     needs: tuple[Need, ...] = ()
@@ -172,7 +213,24 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     holder: str | None = None
     """Canonical instance whose slots count where nothing else is written: a process-wide default."""
     by_scheme: dict[str, str] = {}
-    """Scheme of the URL it is made with (without `+driver` unless listed with it) to the type that then stands behind it."""
+    """Scheme of the URL it is made with (without `+driver` unless listed with it) to the type that then stands behind it. Of two
+    parts where the first says nothing: `jdbc:mysql`."""
+    url: tuple[Part, ...] = ()
+    """Where that URL stands; empty: any argument of the constructor."""
+    fluent: bool = False
+    """Its methods give the object itself unless `returns` or a call says otherwise: a builder."""
+    annotations: tuple[str, ...] = ()
+    """Canonical annotations that make an interface or class of the program such a type (`@FeignClient`), or a field hold one."""
+    shared: bool = False
+    """There is one for the whole process: who waits on its threads makes everybody wait (RS202)."""
+    event_loop: bool = False
+    """Each of its threads serves many tasks in turn and must never wait."""
+    when_full: WhenFull | None = None
+    """Executors: what submitting past the limits does, unless a part (a policy) says otherwise."""
+    hash: HashKind | None = None
+    """How far the hash of its instances is the same elsewhere; absent: as its own `hashCode`, `__hash__` or base says."""
+    order: Order | None = None
+    """Collections: the order of iteration."""
     in_process: bool = False
     """A server of a test inside the same process: what waits for it in test code is no fault."""
     version_of: str | None = None
@@ -184,22 +242,33 @@ class ContextRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     kind: Literal["root", "bounded", "derived", "detached", "request"]
     parent: int | None = None
+    """Position of the context it derives from; -1 the receiver."""
     duration: int | None = None
     """Position of the duration; `until` of an absolute time."""
     until: int | None = None
+    unit_pos: int | None = None
+    """As in `Bound`."""
 
 
 class ScopeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A call that bounds other code: `with asyncio.timeout(d):`, `await wait_for(x, d)`."""
 
     form: Literal["with", "call", "decorator"]
+    """`decorator` also for an annotation, which bounds what it stands on; `arg` is then its attribute."""
     arg: str | None = None
     pos: int | None = None
     body: int | None = None
-    """Position of the awaited argument for form `call`."""
+    """Position of the awaited argument for form `call`; -1 the receiver (`mono.timeout(d)`)."""
+    context: int | None = None
+    """Instead of a duration: position of the context that the body runs under; -1 the receiver (`Context.ROOT.run(f)`)."""
     unit: Unit = "s"
-    cuts: Literal["await", "all", "caller"] = "await"
-    """What it can interrupt: awaits only, everything, or only the caller's wait (the work goes on)."""
+    unit_pos: int | None = None
+    """As in `Bound`."""
+    default: Literal["endless", "unset"] | float = "unset"
+    """Seconds when no duration is written."""
+    disabled: tuple[Scalar | Literal["negative", "zero"], ...] = ()
+    cuts: Literal["await", "all", "caller", "query"] = "await"
+    """What it can interrupt: awaits only, everything, only the caller's wait (the work goes on), or database statements only."""
 
 
 class SpawnRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -214,8 +283,39 @@ class SpawnRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """It returns when all of it is done."""
     waits_for_slot: bool = False
     """At the limit the spawner waits (errgroup with a limit): nothing piles up."""
-    backlog: Literal["none", "unbounded", "bounded"] = "none"
-    """What happens past the executor's limit."""
+    backlog: Literal["none", "unbounded", "bounded", "capacity"] = "none"
+    """What happens past the executor's limit; `capacity`: as that slot of the executor says."""
+    executor: int | None = None
+    """Position of the executor that runs it; absent: the receiver, if that is one."""
+    on: str | None = None
+    """Canonical instance that runs it when no executor is given."""
+    decorates: bool = False
+    """The call is a decorator or annotation: calling what it stands on starts that."""
+
+
+class QueueRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a method does to the queue that is its receiver."""
+
+    op: Literal["put", "take", "peek", "done", "size"]
+    """`done` tells the queue that something taken is finished."""
+    item: int | None = None
+    """Position of what is put; of the collection that is put or filled where `many` is set."""
+    many: bool = False
+    """It moves several: `drainTo(list)`, `addAll(xs)`."""
+    when_full: WhenFull = "waits"
+    """For `put`."""
+
+
+class HashRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A call whose result is a hash, or that chooses a member by one."""
+
+    kind: HashKind
+    value: int | None = None
+    """Position of what is hashed; -1 the receiver; absent: all arguments."""
+    scheme: Literal["hash", "jump", "ring", "rendezvous"] = "hash"
+    """`hash`: the number itself. Else it chooses, and few keys move when a member goes (`jump`: only if it is the last)."""
+    members: int | None = None
+    """Position of the list of members, or of their number, it chooses from; -1 the receiver."""
 
 
 class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -295,6 +395,20 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """For `serve` helpers without a server object: the type whose needs it can never meet."""
     takes: int | None = None
     """`does: wait` on a gate or lock: how a matching release is found is the engine's business; position of the amount."""
+    arity: tuple[int, ...] = ()
+    """Overloads: it does so with these numbers of arguments only, else nothing of note (`new Socket()` connects nowhere).
+    Empty: with any."""
+    unit_pos: int | None = None
+    """Beside `conversion` in unit `dur`: position of the argument that names the unit, as in `Bound`."""
+    counts: Unit | None = None
+    """The result is a bare number of this unit: of the duration that is the receiver (`duration.toMillis()`), or of argument 0 in
+    the unit that is the receiver (`TimeUnit.SECONDS.toMillis(5)`)."""
+    queue: QueueRow | None = None
+    hash: HashRow | None = None
+    order: Order | None = None
+    """Of the collection it gives."""
+    peers: bool = False
+    """It gives peers that come and go (discovery, DNS, registry), which two callers may see differently."""
 
 
 class ErrorEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -353,4 +467,6 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     error_calls: tuple[ErrorCall, ...] = ()
     shapes: tuple[Shape, ...] = ()
     constants: dict[str, Constant] = {}
+    texts: dict[str, str] = {}
+    """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     notes: tuple[str, ...] = ()
