@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,12 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from resilint.globs import matcher
 from resilint.model import Confidence, Severity, Span
+from resilint.own_files import UnusableError, check_aliases, read_text
 
 if TYPE_CHECKING:
     from resilint.knowledge import Inline
 
 FILE = "resilint.yaml"
 PYPROJECT = "pyproject.toml"
+_MISNAMED = ("resilint.yml", ".resilint.yaml", ".resilint.yml")
+"""What people call the file by mistake: nobody would notice that it says nothing."""
+_MOST_VALUES = 100_000
 
 DEFAULT_TEST_PATHS = (
     "**/tests/**",
@@ -151,11 +156,20 @@ class Settings:
 
 
 class SettingsError(Exception):
-    """Settings that cannot be used. Each problem is a place and what is wrong there."""
+    """Settings that cannot be used. Each problem is a place and what is wrong there; paths are relative to `root`."""
 
-    def __init__(self, problems: Iterable[tuple[Span, str]]) -> None:
+    def __init__(self, problems: Iterable[tuple[Span, str]], root: Path | None = None) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(f"{span.path}:{span.line}:{span.col}: {message}" for span, message in self.problems))
+        self.root = root
+        super().__init__(self.seen_from(root))
+
+    def seen_from(self, here: Path | None) -> str:
+        """One line for each problem, with paths relative to a folder."""
+        if self.root is None or here is None or here == self.root:
+            paths = {span.path: span.path for span, _ in self.problems}
+        else:
+            paths = {span.path: os.path.relpath(self.root / span.path, here) for span, _ in self.problems}
+        return "\n".join(f"{paths[span.path]}:{span.line}:{span.col}: {message}" for span, message in self.problems)
 
 
 # ---------------------------------------------------------------- finding the file
@@ -164,30 +178,42 @@ class SettingsError(Exception):
 def find(root: Path) -> Path | None:
     """The settings file for a program: searched from its root upward to the repository's root.
 
-    Raises `SettingsError` where one folder has both kinds.
+    Raises `SettingsError` where one folder has both kinds, or something by that name that cannot be read.
     """
     for folder in (root, *root.parents):
         own, project = folder / FILE, folder / PYPROJECT
-        in_project = project.is_file() and _holds_settings(project)
-        if own.is_file():
+        in_project = _holds_settings(project, root)
+        if os.path.lexists(own):
+            _text(own, root)
             if in_project:
-                raise SettingsError(
-                    [(Span(_relative(own, root), 1, 1, 1, 1), f"{PYPROJECT} beside it has [tool.resilint] too: keep one of them")]
-                )
+                raise _problem(own, root, f"{PYPROJECT} beside it has [tool.resilint] too: keep one of them")
             return own
         if in_project:
             return project
-        if (folder / ".git").exists():
+        for name in _MISNAMED:
+            if os.path.isfile(folder / name):
+                raise _problem(folder / name, root, f"settings are read from {FILE} only: rename it")
+        if os.path.lexists(folder / ".git"):
             return None
     return None
 
 
-def _holds_settings(project: Path) -> bool:
-    try:
-        text = project.read_bytes()
-    except OSError:
+def _holds_settings(project: Path, root: Path) -> bool:
+    # A folder or a pipe of this name is nothing to us.
+    if not os.path.isfile(project):
         return False
-    return re.search(rb"^[ \t]*\[+[ \t]*tool[ \t]*\.[ \t]*[\"']?resilint\b", text, re.MULTILINE) is not None
+    return re.search(r"^[ \t]*\[+[ \t]*tool[ \t]*\.[ \t]*[\"']?resilint\b", _text(project, root), re.MULTILINE) is not None
+
+
+def _text(file: Path, root: Path) -> str:
+    try:
+        return read_text(file)
+    except UnusableError as problem:
+        raise _problem(file, root, str(problem)) from None
+
+
+def _problem(file: Path, root: Path, message: str) -> SettingsError:
+    return SettingsError([(Span(_relative(file, root), 1, 1, 1, 1), message)], root)
 
 
 def load(root: Path) -> Settings:
@@ -196,16 +222,40 @@ def load(root: Path) -> Settings:
     if file is None:
         return Settings()
     name = _relative(file, root)
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except OSError as problem:
-        raise SettingsError([(Span(name, 1, 1, 1, 1), f"cannot be read: {problem.strerror}")]) from None
-    except UnicodeDecodeError:
-        raise SettingsError([(Span(name, 1, 1, 1, 1), "not UTF-8 text")]) from None
-    tree = _toml(text, name) if file.name == PYPROJECT else _yaml(text, name)
+    text = _text(file, root)
     relative = root.relative_to(file.parent).as_posix()
-    settings = _Checker(name).settings(tree)
-    return replace(settings, folder=file.parent, path=name, prefix="" if relative == "." else relative + "/")
+    try:
+        tree = _toml(text, name) if file.name == PYPROJECT else _yaml(text, name)
+        settings = _Checker(name).settings(tree)
+        settings = replace(settings, folder=file.parent, path=name, prefix="" if relative == "." else relative + "/")
+        _check_knowledge_files(settings, file.parent)
+    except SettingsError as problem:
+        raise SettingsError(problem.problems, root) from None
+    return settings
+
+
+def _check_knowledge_files(settings: Settings, folder: Path) -> None:
+    """Raises `SettingsError` for each path in `knowledge` behind which no file can be read: what it says would be missing."""
+    problems = []
+    for index, item in enumerate(settings.knowledge):
+        if not isinstance(item, str):
+            continue
+        span = settings.place("knowledge", str(index)) or Span(settings.path, 1, 1, 1, 1)
+        try:
+            read_text(folder / item)
+        except UnusableError as problem:
+            problems.append((span, f"knowledge file {item}: {problem}{_near_file(folder / item)}"))
+    if problems:
+        raise SettingsError(problems)
+
+
+def _near_file(path: Path) -> str:
+    try:
+        beside = sorted(os.listdir(path.parent))
+    except OSError:
+        return ""
+    near = [] if path.name in beside else get_close_matches(path.name, beside, 1)
+    return f": did you mean {near[0]!r}?" if near else ""
 
 
 def _relative(file: Path, root: Path) -> str:
@@ -270,7 +320,12 @@ def _yaml(text: str, name: str) -> _Node:
     loader = loader_class(text)
     try:
         node = loader.get_single_node()
-        return _Node({}, Span(name, 1, 1, 1, 1)) if node is None else convert(node, (), scalar)
+        if node is None:
+            return _Node({}, Span(name, 1, 1, 1, 1))
+        check_aliases(node, _MOST_VALUES)
+        return convert(node, (), scalar)
+    except UnusableError as problem:
+        raise SettingsError([(Span(name, 1, 1, 1, 1), str(problem))]) from None
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -288,7 +343,8 @@ def _toml(text: str, name: str) -> _Node:
 
     try:
         tree: Any = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
+        # A TOMLDecodeError, or a number of more digits than Python converts.
         at = re.search(r"line (\d+), column (\d+)", str(problem))
         line, column = (int(at[1]), int(at[2])) if at else (1, 1)
         raise SettingsError([(Span(name, line, column, line, column), f"not valid TOML: {problem}")]) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,9 @@ knowledge: [ci/resilint/our_rpc.yaml, {library: ours}]
 
 
 def settings(folder: Path, text: str, name: str = "resilint.yaml") -> Settings:
+    if "our_rpc.yaml" in text:
+        (folder / "ci" / "resilint").mkdir(parents=True)
+        (folder / "ci" / "resilint" / "our_rpc.yaml").write_text("", "utf-8")
     (folder / name).write_text(text, "utf-8")
     return load(folder)
 
@@ -133,7 +137,7 @@ service_time = "16ms"
         ("profile: 2020-01-01x\nselect: [\n", 3, "not valid YAML"),
         ("select: [a]\nselect: [b]", 2, "key 'select' is written twice"),
         ("- a", 1, "the file must be a mapping, not a list"),
-        ("knowledge: &a [*a]", 1, "nested too deeply"),
+        ("knowledge: &a [*a]", 1, "an alias inside what it stands for"),
         ("? [a]\n: b", 1, "a key must be text"),
         ("knowledge: [1]", 1, "knowledge[0] must be a path or an entry"),
         ("profile: !!python/object:os.system x", 1, "not valid YAML"),
@@ -252,3 +256,81 @@ def test_durations(text: str, seconds: float | None) -> None:
 
 def test_rates() -> None:
     assert rate("50/s") == 50 and rate("3000/m") == 50 and rate("50") is None and rate("5/parsec") is None
+
+
+def problems(folder: Path) -> str:
+    with pytest.raises(SettingsError) as caught:
+        load(folder)
+    return str(caught.value)
+
+
+def test_multiplied_aliases_are_refused(tmp_path: Path) -> None:
+    lists = ["exclude: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lists += [f"k{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 31)]
+    (tmp_path / "resilint.yaml").write_text("\n".join(lists))
+    assert problems(tmp_path) == "resilint.yaml:1:1: more than 100000 values, those behind an alias counted each time"
+    (tmp_path / "resilint.yaml").write_text("exclude: &a [b, *a]\n")
+    assert problems(tmp_path) == "resilint.yaml:1:1: an alias inside what it stands for"
+    (tmp_path / "resilint.yaml").write_text("exclude: &a [b, c]\ntest_paths: *a\n")
+    assert load(tmp_path).test_paths == ("b", "c")
+
+
+def test_what_has_the_name_and_is_no_readable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "resilint.yaml"
+    file.mkdir()
+    assert problems(tmp_path) == "resilint.yaml:1:1: is a directory, not a file"
+    file.rmdir()
+    os.mkfifo(file)
+    assert problems(tmp_path) == "resilint.yaml:1:1: is no regular file"
+    file.unlink()
+    file.symlink_to("nowhere.yaml")
+    assert problems(tmp_path) == "resilint.yaml:1:1: is a link to nothing"
+    file.unlink()
+    file.write_bytes(b"a: 1\nb: \xe9\n")
+    assert problems(tmp_path) == "resilint.yaml:1:1: not UTF-8 text: byte 0xe9 in line 2"
+    file.write_bytes("a: 1\n".encode("utf-16"))
+    assert problems(tmp_path) == "resilint.yaml:1:1: not UTF-8 text but UTF-16"
+    file.write_bytes(b"# " + b"x" * 5_000_000)
+    assert problems(tmp_path) == "resilint.yaml:1:1: is larger than 5 MB"
+    file.write_bytes(b"")
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert problems(tmp_path) == "resilint.yaml:1:1: cannot be read: permission denied"
+    file.rename(tmp_path / "pyproject.toml")
+    assert problems(tmp_path) == "pyproject.toml:1:1: cannot be read: permission denied"
+
+
+@pytest.mark.parametrize("name", ["resilint.yml", ".resilint.yaml", ".resilint.yml"])
+def test_a_file_of_nearly_the_name_is_not_passed_over(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("ignore: [RS101]\n")
+    assert problems(tmp_path) == f"{name}:1:1: settings are read from resilint.yaml only: rename it"
+    (tmp_path / "resilint.yaml").write_text("")
+    assert load(tmp_path).ignore == ()
+
+
+def test_missing_knowledge_is_named_where_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "rpc.yaml").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "resilint.yaml").write_text("ignore: [RS1]\nknowledge:\n  - rpc.yaml\n  - rcp.yaml\n  - folder\n  - none/x.yaml\n")
+    assert problems(tmp_path).splitlines() == [
+        "resilint.yaml:4:5: knowledge file rcp.yaml: cannot be read: no such file: did you mean 'rpc.yaml'?",
+        "resilint.yaml:5:5: knowledge file folder: is a directory, not a file",
+        "resilint.yaml:6:5: knowledge file none/x.yaml: cannot be read: no such file",
+    ]
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    assert problems(inner).startswith("../resilint.yaml:4:5: knowledge file rcp.yaml: ")
+    with pytest.raises(SettingsError) as caught:
+        load(inner)
+    assert caught.value.seen_from(tmp_path).startswith("resilint.yaml:4:5: ")
+
+
+def test_numbers_too_long_to_convert(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.resilint]\nretry_budget = " + "9" * 5000 + "\n")
+    assert problems(tmp_path).startswith("pyproject.toml:1:1: not valid TOML: ")
+    (tmp_path / "pyproject.toml").unlink()
+    (tmp_path / "resilint.yaml").write_text("retry_budget: " + "9" * 5000 + "\n")
+    assert problems(tmp_path).startswith("resilint.yaml:1:1: not valid YAML: ")

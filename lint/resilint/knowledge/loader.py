@@ -19,6 +19,7 @@ from resilint.knowledge import schema
 from resilint.knowledge.index import Knowledge
 from resilint.knowledge.schema import Library
 from resilint.model import Span
+from resilint.own_files import MAX_VALUES, UnusableError, check_aliases, read_text
 
 if TYPE_CHECKING:
     import yaml
@@ -27,7 +28,6 @@ SHIPPED = Path(__file__).parent
 BLOB_FORMAT = 1
 
 _DIGEST = 16
-_MOST_VALUES = 1_000_000
 
 
 class KnowledgeError(Exception):
@@ -121,19 +121,25 @@ def _user_libraries(item: Inline | Mapping[str, object] | str | Path, root: Path
 
 def _read_text(path: Path, shown: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise KnowledgeError(f"{shown}: cannot be read: {problem.strerror}") from problem
-    except UnicodeDecodeError as problem:
-        raise KnowledgeError(f"{shown}: not UTF-8 text") from problem
+        return read_text(path)
+    except UnusableError as problem:
+        raise KnowledgeError(f"{shown}: {problem}") from None
 
 
 def _from_text(text: str, shown: str, *, declared: bool) -> list[Library]:
     import yaml
 
-    loader = _yaml_loader()
+    tree: yaml.Node | None = None
+    value: object = None
+    loader = _yaml_loader()(text)
     try:
-        value = yaml.load(text, Loader=loader)
+        tree = loader.get_single_node()
+        if tree is not None:
+            # Before merge keys are resolved, which copies what they name.
+            check_aliases(tree)
+            value = loader.construct_document(tree)
+    except UnusableError as problem:
+        raise KnowledgeError(f"{shown}:1: {problem}") from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1
@@ -143,13 +149,13 @@ def _from_text(text: str, shown: str, *, declared: bool) -> list[Library]:
     except ValueError as problem:
         # PyYAML reads impossible dates as dates.
         raise KnowledgeError(f"{shown}:1: not valid YAML: {problem}") from problem
-
-    tree = cache(lambda: yaml.compose(text, Loader=loader))
+    finally:
+        loader.dispose()
 
     def line_of(path: Sequence[str | int]) -> int:
         from resilint.knowledge.problems import line_in
 
-        return line_in(tree(), path)
+        return line_in(tree, path)
 
     return _libraries(value, shown, line_of, declared=declared)
 
@@ -177,13 +183,13 @@ def _yaml_loader() -> type[yaml.SafeLoader]:
 def _libraries(value: object, shown: str, line_of: Callable[[Sequence[str | int]], int], *, declared: bool) -> list[Library]:
     """The structs of a parsed file. The slow, well-worded validation runs only when the quick one fails."""
     several = isinstance(value, list)
-    left = count(_MOST_VALUES, -1)
+    left = count(MAX_VALUES, -1)
     try:
         items = [_plain(item, left) for item in (value if isinstance(value, list) else [value])]
     except RecursionError:
         raise KnowledgeError(f"{shown}:{line_of(())}: nested too deeply") from None
     except OverflowError:
-        raise KnowledgeError(f"{shown}:{line_of(())}: more than {_MOST_VALUES} values") from None
+        raise KnowledgeError(f"{shown}:{line_of(())}: more than {MAX_VALUES} values") from None
     if declared:
         items = [{"source": shown, "verified": "declared", **item} if isinstance(item, dict) else item for item in items]
     try:

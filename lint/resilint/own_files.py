@@ -1,0 +1,84 @@
+"""Files that people write for resilint, settings and knowledge: read with the care that a stranger's file needs."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import yaml
+
+MAX_BYTES = 5_000_000
+MAX_VALUES = 1_000_000
+"""Values of one file, those behind an alias counted each time it is used: lists of aliases of lists multiply."""
+
+
+class UnusableError(Exception):
+    """Why a file cannot be used, as the end of a message."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a regular file of at most `MAX_BYTES`, a byte order mark taken off. Raises `UnusableError`."""
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise UnusableError("is a directory, not a file")
+        if not stat.S_ISREG(status.st_mode):
+            # A pipe would be waited for, for ever; a device may have no end.
+            raise UnusableError("is no regular file")
+        if status.st_size > MAX_BYTES:
+            raise UnusableError(f"is larger than {MAX_BYTES // 1_000_000} MB")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UnusableError("is a link to nothing" if path.is_symlink() else "cannot be read: no such file") from None
+    except OSError as problem:
+        raise UnusableError(f"cannot be read: {reason(problem)}") from None
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise UnusableError("not UTF-8 text but UTF-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise UnusableError(f"not UTF-8 text: byte 0x{data[problem.start]:02x} in line {line}") from None
+
+
+def reason(problem: OSError) -> str:
+    """What the system says of a failed call, as the end of a message: `permission denied`."""
+    text = problem.strerror or type(problem).__name__
+    return text[:1].lower() + text[1:]
+
+
+def check_aliases(root: yaml.Node, most: int = MAX_VALUES) -> None:
+    """Raises `UnusableError` where aliases and merge keys would make more than `most` values of these nodes, or a circle.
+
+    Takes time in the nodes as written, however often aliases multiply them.
+    """
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+    pending: list[tuple[yaml.Node, bool]] = [(root, False)]
+    while pending:
+        node, done = pending.pop()
+        this = id(node)
+        if this in sizes:
+            continue
+        held = _held(node)
+        if done:
+            open_nodes.discard(this)
+            sizes[this] = 1 + sum(sizes[id(inner)] for inner in held)
+            if sizes[this] > most:
+                raise UnusableError(f"more than {most} values, those behind an alias counted each time")
+        elif this in open_nodes:
+            # Open are only the nodes around this one.
+            raise UnusableError("an alias inside what it stands for")
+        else:
+            open_nodes.add(this)
+            pending.append((node, True))
+            pending.extend((inner, False) for inner in held)
+
+
+def _held(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node.value, str):
+        return []
+    return [inner for item in node.value for inner in (item if isinstance(item, tuple) else (item,))]
