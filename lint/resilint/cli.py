@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from resilint import __version__
+from resilint.own_files import reason
 
 if TYPE_CHECKING:
     from resilint.model import Rule
@@ -22,13 +24,19 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 
 
+CLOSED_PIPE = 128 + 13
+"""Exit status when nobody reads on, as a shell gives it to a program that SIGPIPE ended: `resilint check | head`."""
+
+
 class Wrong(click.ClickException):
     """Wrong usage or settings: nothing was analysed."""
 
     exit_code = 2
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"resilint: {self.message}", file=file or sys.stderr)
+        # Where standard error is full or gone too, the exit status is all that can be said.
+        with suppress(OSError):
+            click.echo(f"resilint: {self.message}", file=file or sys.stderr)
 
 
 class Broken(Wrong):
@@ -40,19 +48,63 @@ class Broken(Wrong):
 class _Commands(click.Group):
     """Commands whose unexpected ends have exit statuses of their own: 1 must mean that something was found."""
 
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("resilint: interrupted", err=True)
-            ctx.exit(130)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise
-        except Exception as problem:
-            import traceback
+    def make_context(self, *arguments: Any, **named: Any) -> click.Context:
+        with _unexpected_ends():
+            return super().make_context(*arguments, **named)
 
-            traceback.print_exc()
-            raise Broken(f"internal error: {type(problem).__name__}: {problem}") from None
+    def invoke(self, ctx: click.Context) -> Any:
+        with _unexpected_ends():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _unexpected_ends() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        with suppress(OSError):
+            click.echo("resilint: interrupted", err=True)
+        raise click.exceptions.Exit(130) from None
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except OSError as problem:
+        if not _came_from_output(problem):
+            raise _internal(problem) from None
+        _drop_outputs()
+        if isinstance(problem, BrokenPipeError):
+            raise click.exceptions.Exit(CLOSED_PIPE) from None
+        raise Broken(f"output cannot be written: {reason(problem)}") from None
+    except Exception as problem:
+        raise _internal(problem) from None
+
+
+def _internal(problem: Exception) -> Broken:
+    import traceback
+
+    with suppress(OSError):
+        traceback.print_exception(problem)
+    return Broken(f"internal error: {type(problem).__name__}: {problem}")
+
+
+def _came_from_output(problem: OSError) -> bool:
+    """Whether writing to a standard stream failed: all of that is done by click, for its own texts too."""
+    at = problem.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and at.tb_frame.f_code is click.echo.__code__
+
+
+def _drop_outputs() -> None:
+    """Sends what the standard streams still hold nowhere, or Python would complain at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            with suppress(OSError):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream.fileno())
+                os.close(nowhere)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,6 +118,10 @@ def main() -> None:
 
 
 def _list(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if not value.strip(", \t"):
+            # An unset variable of a script: to run everything, or nothing, would be a guess.
+            raise Wrong(f"--{parameter.name} {value!r} names no rule")
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
 
 
@@ -142,11 +198,28 @@ def _program(paths: tuple[str, ...], root: str | None) -> tuple[Scope, Settings]
     from resilint.scope import ScopeError, scope_of
     from resilint.settings import SettingsError, load
 
+    here = _here()
     try:
-        scope = scope_of(paths, root, Path.cwd())
+        scope = scope_of(paths, root, here)
         return scope, load(scope.root)
-    except (ScopeError, SettingsError) as problem:
-        raise Wrong(str(problem)) from None
+    except ScopeError as problem:
+        raise _wrong([str(problem)]) from None
+    except SettingsError as problem:
+        raise _wrong(problem.seen_from(here)) from None
+
+
+def _here() -> Path:
+    try:
+        return Path(os.getcwd())
+    except OSError as problem:
+        raise Wrong(f"the current directory cannot be read: {reason(problem)}") from None
+
+
+def _wrong(problems: Iterable[str]) -> Wrong:
+    """Each problem on a line of its own, whatever its file is called."""
+    from resilint.report import one_line
+
+    return Wrong("\n".join(map(one_line, problems)))
 
 
 def _known() -> tuple[Rule, ...]:
@@ -179,7 +252,7 @@ def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple
     from resilint.run import run
     from resilint.settings import SettingsError
 
-    bar = _Progress() if sys.stderr.isatty() and not options["quiet"] else None
+    bar = _Progress() if _is_terminal(sys.stderr) and not options["quiet"] else None
     try:
         return run(
             scope,
@@ -191,8 +264,10 @@ def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple
             confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
             progress=bar,
         )
-    except (SettingsError, KnowledgeError) as problem:
-        raise Wrong(str(problem)) from None
+    except SettingsError as problem:
+        raise _wrong(problem.seen_from(scope.here)) from None
+    except KnowledgeError as problem:
+        raise _wrong(str(problem).splitlines()) from None
     finally:
         if bar is not None:
             bar.clear()
@@ -228,14 +303,23 @@ class _Progress:
 
 
 def _tell(scope: Scope, result: Result, options: dict[str, Any]) -> None:
-    """What `-v` says: on stderr, so that a report on stdout stays what it is."""
-    if not options["verbose"]:
-        return
-    for path, why in result.skipped.items():
-        click.echo(f"skipped {path}: {why}", err=True)
-    for failure in result.failures:
-        if failure.detail:
-            click.echo(failure.detail, err=True, nl=False)
+    """What is said beside the report, on stderr: why a file asked for was not checked, and with `-v` what else was left out."""
+    from resilint.report import one_line
+
+    lines = []
+    if not options["quiet"]:
+        lines += [f"{result.here(path)}: not checked: {why}" for path, why in result.not_checked.items()]
+    if options["verbose"]:
+        lines += [f"skipped {result.here(path)}: {why}" for path, why in result.skipped.items()]
+        if result.unsure:
+            number = f"{result.unsure} finding{'' if result.unsure == 1 else 's'}"
+            lines.append(f"{number} of lower confidence not shown: --confidence low shows all")
+    for line in lines:
+        click.echo(one_line(line), err=True)
+    if options["verbose"]:
+        for failure in result.failures:
+            if failure.detail:
+                click.echo(failure.detail, err=True, nl=False)
 
 
 def _report(result: Result, outputs: Iterable[tuple[str | None, str]], options: dict[str, Any]) -> None:
@@ -257,8 +341,13 @@ def _report(result: Result, outputs: Iterable[tuple[str | None, str]], options: 
         click.echo(write(result, options["kind"], options_for(_color())), nl=False, color=True)
 
 
+def _is_terminal(stream: IO[str] | None) -> bool:
+    # Python gives a program None for a stream that was closed before it started.
+    return stream is not None and stream.isatty()
+
+
 def _color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 # ---------------------------------------------------------------- what resilint knows
@@ -298,7 +387,7 @@ def knowledge(name: str | None) -> None:
     try:
         _echo(describe(name, load(settings.knowledge, settings.folder)))
     except KnowledgeError as problem:
-        raise Wrong(str(problem)) from None
+        raise _wrong(str(problem).splitlines()) from None
 
 
 @main.command()
@@ -322,8 +411,10 @@ def graph(paths: tuple[str, ...], kind: str, form: str, root: str | None, no_cac
     try:
         reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors())
         nodes, edges = link(reading, settings, texts).call_graph()
-    except (SettingsError, KnowledgeError) as problem:
-        raise Wrong(str(problem)) from None
+    except SettingsError as problem:
+        raise _wrong(problem.seen_from(scope.here)) from None
+    except KnowledgeError as problem:
+        raise _wrong(str(problem).splitlines()) from None
     click.echo(json.dumps({"nodes": nodes, "edges": edges}, indent=1))
     for failure in reading.failures:
         click.echo(f"{failure.path}: {failure.message}", err=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilint.own_files import reason
 from resilint.text import says_generated
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def discover(root: Path, under: tuple[str, ...], excluded: Callable[[str], bool]
     found = Discovery()
     pending: dict[str, int] = {}
     for start in under:
-        if start and (root / start).is_file():
+        if start and os.path.isfile(root / start):
             pending[start] = 0
         else:
             _list(root, start + "/" if start else "", len(start) + 1 if start else 0, pending, found)
@@ -180,7 +181,7 @@ def _look(file: str, path: str, found: Discovery) -> int:
         return 0
     except OSError as problem:
         if kind is not None:
-            found.unreadable[path] = problem.strerror or type(problem).__name__
+            found.unreadable[path] = reason(problem)
         return mode
     if kind is None:
         return mode
@@ -198,10 +199,18 @@ def _follow(root: Path, links: list[str], found: Discovery) -> None:
     seen = {source.path for source in found.sources}
     for link in links:
         target = Path(os.path.realpath(root / link))
+        if not os.path.isfile(target):
+            continue
         if not target.is_relative_to(root):
+            if kind_of_name(link) is not None:
+                found.skipped[link] = "symbolic link to a file outside of the program"
             continue
         inside = target.relative_to(root).as_posix()
-        if inside not in seen and _foreign(inside, VENDORED) is None:
+        if inside in seen:
+            found.skipped[link] = f"symbolic link to {inside}, which is read under its own name"
+        elif _foreign(inside, VENDORED) is not None:
+            _skip_folder(link, f"symbolic link to {inside}, which is vendored", found)
+        else:
             seen.add(inside)
             _look(str(target), link, found)
 
@@ -257,7 +266,7 @@ def _listing(root: Path, before: str, found: Discovery) -> Iterator[str]:
     Of a repository inside the repository only the folder is named.
     """
     top = root / before
-    listed = _git_listing(top) if _in_work_tree(top) else None
+    listed = _git_listing(top, before, found) if _in_work_tree(top) else None
     # Nothing at all: git ignores the folder itself.
     if not listed:
         yield from _walk(root, before, found)
@@ -267,7 +276,7 @@ def _listing(root: Path, before: str, found: Discovery) -> Iterator[str]:
 
 
 def _in_work_tree(folder: Path) -> bool:
-    return any((parent / ".git").exists() for parent in (folder, *folder.parents))
+    return any(os.path.lexists(parent / ".git") for parent in (folder, *folder.parents))
 
 
 _GIT_PLACES = (
@@ -281,13 +290,17 @@ _GIT_PLACES = (
 )
 
 
-def _git_listing(folder: Path) -> list[str] | None:
+_UNOPENED = re.compile(rb"^warning: could not open directory '(.+)': ([^\n]+)$", re.MULTILINE)
+"""What git says, in English, of a folder that it leaves out of its list."""
+
+
+def _git_listing(folder: Path, before: str, found: Discovery) -> list[str] | None:
     """Tracked and untracked files that git does not ignore; `None` where git cannot say.
 
     Runs no program that the repository's configuration names, and forgets the places a hook was started with.
     """
     environment = {key: value for key, value in os.environ.items() if key not in _GIT_PLACES}
-    environment["GIT_OPTIONAL_LOCKS"] = "0"
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", str(folder)]
     try:
         done = subprocess.run(
@@ -302,6 +315,8 @@ def _git_listing(folder: Path) -> list[str] | None:
         return None
     if done.returncode != 0:
         return None
+    for folder, why in _UNOPENED.findall(done.stderr):
+        found.unreadable[before + os.fsdecode(folder).rstrip("/")] = os.fsdecode(why).lower()
     entries = [os.fsdecode(entry) for entry in done.stdout.split(b"\0") if entry]
     # A submodule that was never checked out: seen from inside, git only knows that it is there.
     return None if "./" in entries else entries
@@ -325,7 +340,7 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
             with os.scandir(root / folder) as entries:
                 listed = list(entries)
         except OSError as problem:
-            found.unreadable[folder.rstrip("/") or "."] = problem.strerror or type(problem).__name__
+            found.unreadable[folder.rstrip("/") or "."] = reason(problem)
             continue
         for entry in listed:
             path = folder + entry.name
@@ -339,8 +354,12 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
 
 
 def _remember_ignores(root: Path, folder: str, rules: dict[str, GitIgnoreSpec]) -> None:
+    file = root / folder / ".gitignore"
     try:
-        text = (root / folder / ".gitignore").read_text("utf-8", "replace")
+        if not stat.S_ISREG(os.lstat(file).st_mode):
+            # As git, which follows no link here; a pipe would be waited for.
+            return
+        text = file.read_text("utf-8", "replace")
     except OSError:
         return
     from pathspec import GitIgnoreSpec

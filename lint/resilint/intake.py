@@ -13,6 +13,7 @@ import msgspec
 from resilint.cache import Cache, key_of
 from resilint.discover import Source, is_generated
 from resilint.facts import FileFacts, decode, encode
+from resilint.own_files import reason
 
 _WORTH_PROCESSES = 1_000_000
 """Bytes of source below which starting workers takes longer than they save."""
@@ -88,7 +89,7 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
             with open(os.path.join(root, source.path), "rb") as stream:
                 keys[source.path] = key_of(stream.read(), source.kind)
         except OSError as problem:
-            intake.unreadable[source.path] = problem.strerror or type(problem).__name__
+            intake.unreadable[source.path] = reason(problem)
     stored = cache.get(set(keys.values()))
     missing = []
     for source in sources:
@@ -113,7 +114,7 @@ def read_file(root: str, path: str, kind: str) -> Outcome:
         with open(os.path.join(root, path), "rb") as stream:
             data = stream.read()
     except OSError as problem:
-        return Outcome(path, b"", b"", problem.strerror or type(problem).__name__)
+        return Outcome(path, b"", b"", reason(problem))
     try:
         facts = encode(FileFacts(kind, generated=True)) if is_generated(data, kind) else read(data, kind)
     except Exception as problem:

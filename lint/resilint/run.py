@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import time
 import traceback
@@ -55,7 +56,13 @@ class Result:
     seconds: float
     waits: Mapping[str, int]
     skipped: Mapping[str, str]
+    not_checked: Mapping[str, str]
+    """Files that were asked for by name and are not read, but for those that the settings exclude, and why."""
+    unsure: int
+    """Findings below the confidence that is reported."""
     lines: Callable[[str], Lines]
+    here: Callable[[str], str] = lambda path: path
+    """A path as reported, seen from the current directory."""
 
 
 @dataclass
@@ -66,6 +73,7 @@ class Reading:
     findings: list[Finding] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    not_checked: dict[str, str] = field(default_factory=dict)
 
 
 Progress = Callable[[int, int], None]
@@ -119,7 +127,10 @@ def run(
         running = {rule.code for rule in rules}
         found = [finding for finding in found if finding.code in running]
         found = apply(found, reading.files, texts.lines, known, _complete(rules, failures))
-        found = _filtered(found, scope, settings, known, settings.confidence if confidence is None else confidence)
+        found = _filtered(found, scope, settings, known)
+        least = settings.confidence if confidence is None else confidence
+        sure = [finding for finding in found if finding.confidence >= least]
+        unsure, found = len(found) - len(sure), sure
         prints = fingerprints(found, texts.lines)
         shown = sorted(
             zip((_moved(finding, scope) for finding in found), prints, strict=True), key=lambda pair: (pair[0].key(), pair[1])
@@ -133,7 +144,10 @@ def run(
             seconds=time.perf_counter() - start,
             waits=waits,
             skipped={scope.shown(path): why for path, why in sorted(reading.skipped.items())},
+            not_checked={scope.shown(path): why for path, why in reading.not_checked.items()},
+            unsure=unsure,
             lines=lambda path: texts.lines(origin.get(path, path)),
+            here=scope.seen,
         )
 
 
@@ -154,10 +168,23 @@ def read_program(
         if cache is not None:
             cache.close()
     skipped = {**discovery.skipped, **dict.fromkeys(intake.generated, "generated or minified")}
-    reading = Reading(intake.files, skipped=skipped)
+    reading = Reading(intake.files, skipped=skipped, not_checked=_not_checked(scope, intake, skipped, settings))
     reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake, texts, settings)
     reading.failures += [Failure(scope.shown(path), message) for path, message in intake.failed.items()]
     return reading
+
+
+def _not_checked(scope: Scope, intake: Intake, skipped: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """The files of the command line that are not read, and why. What the settings exclude is left out on purpose."""
+    known = {*intake.files, *intake.unreadable, *intake.failed}
+    missing = {}
+    for path in scope.reported:
+        if not path or path in known or settings.is_excluded(path) or not os.path.isfile(scope.root / path):
+            continue
+        folders = (path[: at + 1] for at, char in enumerate(path) if char == "/")
+        why = skipped.get(path) or next((skipped[folder] for folder in folders if folder in skipped), "")
+        missing[path] = why or "not a kind of file that is read"
+    return missing
 
 
 def link(reading: Reading, settings: Settings, texts: Texts) -> Program:
@@ -249,15 +276,13 @@ def _complete(rules: tuple[Rule, ...], failures: list[Failure]) -> tuple[Rule, .
     return tuple(rule for rule in rules if rule.code not in broken)
 
 
-def _filtered(
-    findings: Iterable[Finding], scope: Scope, settings: Settings, known: tuple[Rule, ...], confidence: Confidence
-) -> list[Finding]:
+def _filtered(findings: Iterable[Finding], scope: Scope, settings: Settings, known: tuple[Rule, ...]) -> list[Finding]:
     by_code = {rule.code: rule for rule in known}
     kept = []
     for finding in findings:
         path, rule = finding.span.path, by_code.get(finding.code)
         # What is wrong with the settings concerns every run, whatever files it was given.
-        if finding.confidence < confidence or not (scope.reports(path) or path == settings.path):
+        if not (scope.reports(path) or path == settings.path):
             continue
         if rule is not None:
             if any(matches(selector, rule) for selector in settings.ignored_at(path)):

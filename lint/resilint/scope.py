@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from resilint.own_files import reason
 from resilint.settings import find
 
 
@@ -18,13 +20,19 @@ class ScopeError(Exception):
 class Scope:
     """`root` is a real path. `under` and `reported` are relative to it, and nothing in `reported` means everything.
 
-    Shown paths are relative to `base`.
+    Reports for programs have paths relative to `base`, what people read has them relative to `here`, the current directory.
     """
 
     root: Path
     base: Path
     under: tuple[str, ...] = ("",)
     reported: tuple[str, ...] = ()
+    current: Path | None = None
+
+    @property
+    def here(self) -> Path:
+        """The folder people see paths from."""
+        return self.current or self.base
 
     def reports(self, path: str) -> bool:
         """Whether findings in a file of the program are shown."""
@@ -35,6 +43,12 @@ class Scope:
         if self.base == self.root:
             return path
         return os.path.relpath(self.root / path, self.base).replace(os.sep, "/")
+
+    def seen(self, shown: str) -> str:
+        """A path as it is reported, as people see it."""
+        if self.here == self.base:
+            return shown
+        return os.path.relpath(self.base / shown, self.here).replace(os.sep, "/")
 
 
 def scope_of(paths: Sequence[str], root: str | None, here: Path) -> Scope:
@@ -53,9 +67,9 @@ def scope_of(paths: Sequence[str], root: str | None, here: Path) -> Scope:
             if not path.is_relative_to(top):
                 raise ScopeError(f"{name}: outside of the root {root}")
         parts = _relative(given, top)
-        return Scope(top, top, ("", *parts), () if "" in parts else parts)
+        return Scope(top, top, ("", *parts), () if "" in parts else parts, here)
     if folders and len(given) == 1:
-        return Scope(given[0], given[0])
+        return Scope(given[0], given[0], current=here)
     common = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in given]))
     if folders:
         top = here if common.is_relative_to(here) else common
@@ -66,14 +80,22 @@ def scope_of(paths: Sequence[str], root: str | None, here: Path) -> Scope:
 
 
 def _real(here: Path, name: str) -> Path:
+    if not name:
+        # An unset variable of a script; joined to a folder it would mean that folder.
+        raise ScopeError("an empty path names no file")
     path = here / name
-    if not os.path.exists(path):
-        raise ScopeError(f"{name}: no such file or directory")
-    if not path.is_dir() and not path.is_file():
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            os.scandir(path).close()
+            return Path(os.path.realpath(path))
+    except OSError as problem:
+        raise ScopeError(f"{name}: {reason(problem)}") from None
+    if not stat.S_ISREG(mode):
         # A pipe would be waited for, for ever.
         raise ScopeError(f"{name}: neither a file nor a directory")
     # The folder's real path, but the file's own name: what a link is called says what it is.
-    return Path(os.path.realpath(path)) if path.is_dir() else Path(os.path.realpath(path.parent)) / path.name
+    return Path(os.path.realpath(path.parent)) / path.name
 
 
 def _relative(given: Sequence[Path], top: Path) -> tuple[str, ...]:
@@ -87,7 +109,7 @@ def _project(folder: Path, here: Path) -> Path:
     if settings is not None:
         return settings.parent
     for above in (folder, *folder.parents):
-        if (above / ".git").exists():
+        if os.path.lexists(above / ".git"):
             return above
     # Nobody means all they have when they name a file from their home.
     everything = (Path(here.anchor), Path(os.path.realpath(os.path.expanduser("~"))))

@@ -161,15 +161,16 @@ class SettingsError(Exception):
     def __init__(self, problems: Iterable[tuple[Span, str]], root: Path | None = None) -> None:
         self.problems = tuple(problems)
         self.root = root
-        super().__init__(self.seen_from(root))
+        super().__init__("\n".join(self.seen_from(root)))
 
-    def seen_from(self, here: Path | None) -> str:
+    def seen_from(self, here: Path | None) -> list[str]:
         """One line for each problem, with paths relative to a folder."""
-        if self.root is None or here is None or here == self.root:
-            paths = {span.path: span.path for span, _ in self.problems}
-        else:
-            paths = {span.path: os.path.relpath(self.root / span.path, here) for span, _ in self.problems}
-        return "\n".join(f"{paths[span.path]}:{span.line}:{span.col}: {message}" for span, message in self.problems)
+
+        def path(span: Span) -> str:
+            inside = self.root is None or here is None or here == self.root
+            return span.path if inside else os.path.relpath(os.path.join(str(self.root), span.path), here)
+
+        return [f"{path(span)}:{span.line}:{span.col}: {message}" for span, message in self.problems]
 
 
 # ---------------------------------------------------------------- finding the file

@@ -160,7 +160,7 @@ def test_workers_read_what_one_process_reads(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = read_file(str(tmp_path), "gone.py", "python")
-    assert gone.problem == "No such file or directory" and not gone.crash
+    assert gone.problem == "no such file or directory" and not gone.crash
     (tmp_path / "a.py").write_text("")
 
     def broken(data: bytes, kind: str) -> bytes:

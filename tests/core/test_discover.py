@@ -211,9 +211,47 @@ def test_unreadable_folders_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(os, "scandir", refuse)
     found = look(tmp_path)
-    assert paths(found) == ["b.py"] and found.unreadable == {"closed": "Permission denied"}
+    assert paths(found) == ["b.py"] and found.unreadable == {"closed": "permission denied"}
 
 
 def test_names_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text("x = 1\n")
     assert [os.fsencode(path) for path in paths(look(tmp_path))] == [b"caf\xe9.py"]
+
+
+def test_folders_that_git_cannot_open_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.py")
+    (tmp_path / ".git").mkdir()
+    tool = tmp_path / "bin" / "git"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\nprintf 'a.py\\0'\necho \"warning: could not open directory 'b/c/': Permission denied\" >&2\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    found = look(tmp_path)
+    assert paths(found) == ["a.py"] and found.unreadable == {"b/c": "permission denied"}
+
+
+def test_links_that_are_not_followed_are_said(tmp_path: Path) -> None:
+    write(tmp_path, "root/a.py", "root/vendor/b.py", "out.py")
+    for link, target in {
+        "again.py": "a.py",
+        "out.py": "../out.py",
+        "theirs.py": "vendor/b.py",
+        "none.py": "none",
+        "notes": "../out.py",
+    }.items():
+        (tmp_path / "root" / link).symlink_to(target)
+    found = look(tmp_path / "root")
+    assert paths(found) == ["a.py"]
+    assert found.skipped == {
+        "again.py": "symbolic link to a.py, which is read under its own name",
+        "out.py": "symbolic link to a file outside of the program",
+        "theirs.py": "symbolic link to vendor/b.py, which is vendored",
+        "vendor/": "vendored or built",
+    }
+
+
+def test_a_pipe_is_no_list_of_what_to_ignore(tmp_path: Path) -> None:
+    write(tmp_path, "a.py")
+    os.mkfifo(tmp_path / ".gitignore")
+    assert paths(look(tmp_path)) == ["a.py"]

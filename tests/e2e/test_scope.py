@@ -45,6 +45,27 @@ def test_paths_of_files_are_relative_to_the_current_directory(project: Path, rep
     assert paths(report()) == ["main.py"]
 
 
+@pytest.mark.parametrize("asked", ["project/orders", "project/orders/main.py", "--root=project/orders", "--root=project"])
+def test_people_see_paths_from_the_current_directory(project: Path, resilint: Run, asked: str) -> None:
+    arguments = [asked, "project/orders"] if asked.startswith("--") else [asked]
+    shown = resilint("check", "--show-trace", *arguments, code=1).stdout
+    assert shown.startswith("project/orders/main.py:1:1: ") and "1. project/orders/main.py:1:1: called here" in shown
+
+
+def test_what_is_said_beside_the_report_too(project: Path, resilint: Run) -> None:
+    (project / "orders" / "x_pb2.py").write_text("")
+    assert "skipped project/orders/x_pb2.py: " in resilint("check", "-v", "project/orders", code=1).stderr
+    (project / "orders" / "resilint.yaml").write_text("selct: []\n")
+    assert resilint("check", "project/orders", code=2).stderr.startswith("resilint: project/orders/resilint.yaml:1:1: unknown key")
+    assert resilint("check", "project/orders/main.py", code=2).stderr.startswith("resilint: project/orders/resilint.yaml:1:1: ")
+    (project / "orders" / "resilint.yaml").unlink()
+    (project / "orders" / "resilint.yaml").mkdir()
+    assert (
+        resilint("check", "project/orders", code=2).stderr
+        == "resilint: project/orders/resilint.yaml:1:1: is a directory, not a file\n"
+    )
+
+
 def test_fingerprints_do_not_depend_on_where_one_stands(project: Path, report: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {one["path"]: one["fingerprint"] for one in report("project")["findings"]}
     monkeypatch.chdir(project / "orders")

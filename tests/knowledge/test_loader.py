@@ -155,6 +155,13 @@ def test_files_that_are_no_knowledge(text: str, message: str, tmp_path: Path) ->
     assert len(found) == 1 and found[0].startswith(message)
 
 
+def test_words_that_yaml_takes_for_true_are_keys(tmp_path: Path) -> None:
+    text = "library: a\nlanguage: go\ntypes:\n  - {name: a.B, role: client, returns: {on: a.C, 1: a.D}}\nyes: 1\n"
+    assert messages(text, tmp_path)[0].startswith("ours.yaml:5: key 'yes': unknown key")
+    (tmp_path / "ours.yaml").write_text(text.replace("yes: 1\n", ""), encoding="utf-8")
+    assert load(["ours.yaml"], tmp_path).libraries[-1].types[0].returns == {"on": "a.C", "1": "a.D"}
+
+
 def test_multiplied_aliases_are_refused(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     refused = ["ours.yaml:1: more than 1000000 values, those behind an alias counted each time"]

@@ -175,6 +175,9 @@ def _yaml_loader() -> type[yaml.SafeLoader]:
                     raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} stands twice", key.start_mark)
                 if isinstance(key, yaml.ScalarNode):
                     seen.add(key.value)
+                    if key.tag == "tag:yaml.org,2002:bool":
+                        # `on` is a word where a key stands, whatever YAML 1.1 takes it for.
+                        key.tag = "tag:yaml.org,2002:str"
             return dict(super().construct_mapping(node, deep))
 
     return Loader

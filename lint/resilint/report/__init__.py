@@ -33,3 +33,8 @@ def write(result: Result, kind: str, options: Options) -> str:
 def printable(path: str) -> str:
     """A path as text: bytes of a file name that are no UTF-8 are replaced."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def one_line(text: str) -> str:
+    """Text from a file or a file's name, safe for a terminal: a control character could move the cursor or change colours."""
+    return "".join(char if char.isprintable() else " " if char in "\t\n\r" else "\ufffd" for char in printable(text))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from unicodedata import east_asian_width
 
 from resilint.model import Finding, Severity, Span
-from resilint.report import Options, printable
+from resilint.report import Options, one_line
 from resilint.run import Result
 from resilint.text import Lines
 
@@ -18,10 +18,10 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 def write(result: Result, options: Options) -> str:
     """All findings, then failures, then statistics if asked for, then the summary."""
     paint = _painted if options.color else _plain
-    parts = ["\n".join(_finding(finding, result.lines, options, paint)) for finding in result.findings]
+    parts = ["\n".join(_finding(finding, result, options, paint)) for finding in result.findings]
     for failure in result.failures:
-        where = f"{printable(failure.path)}: " if failure.path else ""
-        parts.append(f"{paint('internal error', '31;1')}: {_clean(where + failure.message)}")
+        where = f"{result.here(failure.path)}: " if failure.path else ""
+        parts.append(f"{paint('internal error', '31;1')}: {one_line(where + failure.message)}")
     if options.statistics:
         parts.append("\n".join(_statistics(result)))
     if not options.quiet:
@@ -38,18 +38,20 @@ def _plain(text: str, code: str) -> str:
     return text
 
 
-def _finding(finding: Finding, lines: Callable[[str], Lines], options: Options, paint: Callable[[str, str], str]) -> Iterator[str]:
+def _finding(finding: Finding, result: Result, options: Options, paint: Callable[[str, str], str]) -> Iterator[str]:
     color = _COLORS[finding.severity]
     severity = paint(finding.severity.value, f"{color};1")
-    yield f"{paint(_place(finding.span), '1')}: {severity} {paint(finding.code, color)} {finding.name}: {_clean(finding.message)}"
-    yield from _excerpt(finding.span, lines(finding.span.path), paint)
+    rule = f"{paint(finding.code, color)} {finding.name}"
+    yield f"{paint(_place(finding.span, result), '1')}: {severity} {rule}: {one_line(finding.message)}"
+    yield from _excerpt(finding.span, result.lines(finding.span.path), paint)
     if options.show_trace:
         for number, step in enumerate(finding.trace, 1):
-            yield f"  {number}. {_place(step.span)}: {_clean(step.text)}"
+            yield f"  {number}. {_place(step.span, result)}: {one_line(step.text)}"
 
 
-def _place(span: Span) -> str:
-    return f"{_clean(printable(span.path))}:{span.line}:{span.col}"
+def _place(span: Span, result: Result) -> str:
+    """Where a reader, or the terminal they click in, finds it from the current directory."""
+    return f"{one_line(result.here(span.path))}:{span.line}:{span.col}"
 
 
 def _excerpt(span: Span, lines: Lines, paint: Callable[[str, str], str]) -> Iterator[str]:
@@ -63,18 +65,13 @@ def _excerpt(span: Span, lines: Lines, paint: Callable[[str, str], str]) -> Iter
     left = max(indent, start - 40) if start - indent > _WIDTH - 40 else indent
     right = min(len(text), left + _WIDTH)
     end = max(min(end, right), start + 1)
-    before, marked, after = _clean(text[left:start]), _clean(text[start:end]), _clean(text[end:right])
+    before, marked, after = one_line(text[left:start]), one_line(text[start:end]), one_line(text[end:right])
     gutter = str(span.line)
     empty = " " * len(gutter)
     yield paint(f"{empty} |", "34")
     cut_left, cut_right = "…" if left > indent else "", "…" if right < len(text) else ""
     yield f"{paint(f'{gutter} |', '34')} {cut_left}{before}{marked}{after.rstrip()}{cut_right}"
     yield f"{paint(f'{empty} |', '34')} {' ' * _cells(cut_left + before)}{paint('^' * max(1, _cells(marked)), '31;1')}"
-
-
-def _clean(text: str) -> str:
-    """Text from a file, safe for a terminal: a control character could move the cursor or change colours."""
-    return "".join(char if char.isprintable() else " " if char in "\t\n\r" else "\ufffd" for char in text)
 
 
 def _cells(text: str) -> int:
