@@ -67,6 +67,7 @@ _LOCKS = frozenset(
 _SUFFIXES = {
     ".py": "python",
     ".go": "go",
+    ".java": "java",
     ".yaml": "yaml",
     ".yml": "yaml",
     ".json": "json",
@@ -252,7 +253,7 @@ def kind_of_content(name: str, head: bytes) -> str | None:
 
 def is_generated(data: bytes, kind: str) -> bool:
     """Whether nobody wrote this file by hand: code that says so at its top, JSON packed into a few endless lines."""
-    if kind in ("python", "go"):
+    if kind in ("python", "go", "java"):
         return says_generated(data, kind)
     return kind == "json" and len(data) > 50_000 and data.count(b"\n") < len(data) // 5_000
 

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-READER_VERSION = 2
+READER_VERSION = 3
 """Raised with every change of this module or of a reader: cached facts of another version are not used."""
 
 
@@ -49,13 +49,21 @@ class Lit(Node, frozen=True, tag=1):
 
 
 class Ref(Node, frozen=True, tag=2):
-    """A name, or a chain of attributes of a name without any call in it: `self.http.timeout` is one Ref."""
+    """A name, or a chain of attributes of a name without any call in it: `self.http.timeout` is one Ref.
+
+    Java: a member of a class around it that this file declares is written out where the source leaves the qualifier away:
+    `this.x` of the innermost class, `Outer.this.x` of one further out, `Outer.X` where it is static or a class. A local of the
+    same name goes first. Other bare names (inherited, imported) stand as written. `Foo.class` is a Ref.
+    """
 
     name: str
 
 
 class Field(Node, frozen=True, tag=3):
-    """An attribute of something that is not a plain chain of names: `make().x`, `xs[0].y`."""
+    """An attribute of something that is not a plain chain of names: `make().x`, `xs[0].y`.
+
+    Java: `A::b`, `this::f` and `X::new` (name `new`) are always a Field, also of a Ref.
+    """
 
     base: Expr
     name: str
@@ -103,6 +111,7 @@ class New(Node, frozen=True, tag=7):
     """A composite literal of a named type: Go `T{A: 1}` and `&T{}` (the span then includes the `&`).
 
     Field names are `Ref` keys; without keys the fields stand in the order of the declaration.
+    Java: an annotation inside another, and `new T[n][m]`, whose fields are the lengths. `new T(x)` is a Call of `T`.
     """
 
     type: Type
@@ -340,7 +349,7 @@ class Loop(Node, frozen=True, tag=48):
 
 
 class Handler(Struct, frozen=True, gc=False, array_like=True):
-    """`except types as name`; no types: everything."""
+    """`except types as name`; no types: everything. Java's `A | B` are two types."""
 
     at: int
     end: int
@@ -422,15 +431,20 @@ class Param(Struct, frozen=True, gc=False, array_like=True):
     kind: Literal["self", "pos", "posonly", "kw", "*", "**"]
     type: Type | None = None
     default: Expr | None = None
+    decorators: tuple[Expr, ...] = ()
+    """Java: annotations, as those of functions."""
 
 
 class Function(Struct, frozen=True, gc=False, array_like=True):
     """A function's declaration; its body lies apart, in `FileFacts.bodies` under the same index.
 
     Index 0 of every code file is `<module>`, whose body is the file's top-level statements (Go: package-level `var`/`const`
-    as Assign, in order).
+    as Assign, in order; Java: its classes).
     `qual` is dotted inside the file: `Class.method`, `outer.inner`, `outer.<lambda1>` (numbered from 1 within its scope);
     Go methods are `Type.Method`, function literals `Outer.<lambda1>`.
+    Java: constructors are `__init__`, as in Python; initialiser blocks `<init1>` and `<static1>`; instance methods, constructors
+    and `<init1>` have a parameter `this` of kind `self` first. Overloads share a name and a `qual`. A switch used as a value is a
+    lambda called in place, unless it is all that is returned or assigned.
     """
 
     name: str
@@ -463,7 +477,10 @@ class Function(Struct, frozen=True, gc=False, array_like=True):
     values: tuple[str, ...] = ()
     """Dotted names of its body that stand as a value (argument, right side, returned, stored, decorator), each once, sorted."""
     writes: tuple[str, ...] = ()
-    """Names of attributes its body assigns (last segment), sorted; keyed fields of composite literals and Python's globals too."""
+    """Names of attributes its body assigns (last segment), sorted; keyed fields of composite literals, Python's globals and bare
+    names in Java that are no locals too."""
+    is_locked: bool = False
+    """Java: a `synchronized` method."""
 
 
 class ClassField(Struct, frozen=True, gc=False, array_like=True):
@@ -476,14 +493,23 @@ class ClassField(Struct, frozen=True, gc=False, array_like=True):
     init: Expr | None = None
     tag: str = ""
     embedded: bool = False
+    decorators: tuple[Expr, ...] = ()
+    """Java: annotations, as those of functions."""
+    is_static: bool = False
+    """Java: of the class; constants of enums and fields of interfaces too."""
 
 
 class Class(Struct, frozen=True, gc=False, array_like=True):
-    """A class, struct, interface or named type. `alias_of`: Go `type A B`, `type F func()`, `type A = B`."""
+    """A class, struct, interface or named type. `alias_of`: Go `type A B`, `type F func()`, `type A = B`.
+
+    Java: the superclass is the first of `bases`; type arguments make an `Index` of a base. Components of a record are its first
+    fields (type `variadic` for a variable number), constants of an enum fields of its own type. Anonymous classes are
+    `<anonymous1>`, bound by a `Def` in a body and nested (`outer`) in a class's field.
+    """
 
     name: str
     qual: str
-    kind: Literal["class", "struct", "interface", "alias"]
+    kind: Literal["class", "struct", "interface", "alias", "enum", "record", "annotation"]
     at: int
     end: int
     name_at: int
@@ -505,6 +531,7 @@ class Import(Struct, frozen=True, gc=False, array_like=True):
 
     `level` counts the leading dots. Without `as`, `import a.b` binds `a`: alias is then "a" and target "a.b".
     Go: target is the import path, alias the written name or the last path element that is a Go name ("_" and "." as written).
+    Java: `import a.b.C` is name `C` of target `a.b`, `import static a.B.c` name `c` of target `a.B`.
     `function` is the index of the function it stands in (0: module level), `guarded` inside try/if.
     """
 
@@ -518,6 +545,8 @@ class Import(Struct, frozen=True, gc=False, array_like=True):
     guarded: bool = False
     explicit: bool = False
     """An alias was written."""
+    is_static: bool = False
+    """Java's `import static`."""
 
 
 class Suppression(Struct, frozen=True, gc=False, array_like=True):

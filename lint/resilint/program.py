@@ -162,6 +162,44 @@ class Program:
                 holder = thing.obj if isinstance(thing, BoundVal) else None
                 yield Target(name, entry, holder, binds, flow._replace(thing=thing))
 
+    def described(self, site: CallSite) -> Iterator[tuple[Target, CallEntry]]:
+        """The targets of a call that knowledge describes, with what it says of them. A call that no described name or alias can
+        stand behind is not resolved."""
+        if self._may_be_described(site):
+            for target in self.targets(site):
+                if target.entry is not None:
+                    yield target, target.entry
+
+    def _may_be_described(self, site: CallSite) -> bool:
+        fn, module = site.call.fn, site.fn.module
+        if not isinstance(fn, f.Ref | f.Field):
+            return True
+        table = self.resolver.table(module)
+        if site.last in table.names or module.is_open_ended(table):
+            return True
+        if isinstance(fn, f.Field):
+            return False
+        # Under another name: an import's alias, or a variable that holds a function.
+        head, _, rest = fn.name.partition(".")
+        if "." in rest:
+            return False
+        scope: Fun | None = site.fn
+        while scope is not None and not rest:
+            if head in scope.params or any(d.kind not in ("function", "class") for d in scope.body.definitions.get(head, ())):
+                return True
+            scope = scope.parent
+        if module.language == "go":
+            return not rest and head not in self.names.package_of(module).functions
+        return "*" in module.imports or any(self._may_rename(imp, rest, module) for imp in module.imports.get(head, ()))
+
+    def _may_rename(self, imp: f.Import, rest: str, module: Module) -> bool:
+        """Whether what an import brings in, or the attribute `rest` of it, may be a described function under another name."""
+        if not rest and imp.name in self.resolver.table(module).names:
+            return True
+        owner, name = (f"{imp.target}.{imp.name}" if imp.name else imp.target, rest) if rest else (imp.target, imp.name)
+        home = self.names.python_module(module, owner, imp.level)
+        return isinstance(home, Module) and name not in home.declared
+
     def callees(self, site: CallSite, frame: Frame | None = None) -> list[Fun]:
         """The functions of the program that a call may enter (a constructor: its `__init__`)."""
         out = []

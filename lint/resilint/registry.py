@@ -92,7 +92,12 @@ def is_known(selector: str, known: Iterable[Rule]) -> bool:
 
 def suggestion(selector: str, known: Iterable[Rule]) -> str:
     """`: did you mean ...?` for a selector that means no rule, or nothing."""
-    words = [word for rule in known for word in (rule.code, rule.name)]
+    rules = tuple(known)
+    for spelling in (selector.upper(), selector.lower()):
+        # Codes are capitals, names are small: one spelling of each, so that one search finds every mention.
+        if is_known(spelling, rules):
+            return f": did you mean {spelling!r}?"
+    words = [word for rule in rules for word in (rule.code, rule.name)]
     near = get_close_matches(selector, words, 1) or get_close_matches(selector.upper(), words, 1)
     return f": did you mean {near[0]!r}?" if near else ""
 

@@ -1,7 +1,8 @@
-"""Suppression comments: which findings they answer, which of them answer none, which name no rule."""
+"""Suppression comments: which findings they answer, which of them answer none, which name no rule or are mistyped."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -22,16 +23,37 @@ class _Comment:
     line: int
     used: set[str] = field(default_factory=set)
 
-    def answers(self, finding: Finding, rule: Rule) -> bool:
-        """Whether it suppresses this finding; remembers that it did.
-
-        A comment may also stand at the end of the last line: that is where formatters leave it when they break a statement.
-        """
-        if not self.written.whole_file and self.line not in (finding.span.line, finding.span.end_line):
-            return False
+    def answers(self, rule: Rule) -> bool:
+        """Whether it suppresses findings of this rule; remembers that it did."""
         hits = {selector for selector in self.written.codes if matches(selector, rule)}
         self.used |= hits
         return bool(hits)
+
+
+class _Comments:
+    """The suppressions of one file, by what they speak of: a file may have as many as lines."""
+
+    def __init__(self, written: Iterable[Suppression], lines: Lines) -> None:
+        targets: dict[int, int] = {}
+        found = [_Comment(one, _target(one, lines, targets)) for one in sorted(written, key=lambda one: -one.line)]
+        self.all = found[::-1]
+        self._whole = [comment for comment in self.all if comment.written.whole_file]
+        self._by_line: dict[int, list[_Comment]] = {}
+        for comment in self.all:
+            if not comment.written.whole_file:
+                self._by_line.setdefault(comment.line, []).append(comment)
+        self._in_file: dict[str, bool] = {}
+
+    def answer(self, finding: Finding, rule: Rule) -> bool:
+        """Whether a comment suppresses this finding. Every comment is asked, so that two for one finding are both used.
+
+        A comment may also stand at the end of the last line: that is where formatters leave it when they break a statement.
+        """
+        places = {finding.span.line, finding.span.end_line}
+        answers = [comment.answers(rule) for line in places for comment in self._by_line.get(line, ())]
+        if rule.code not in self._in_file:
+            self._in_file[rule.code] = any([comment.answers(rule) for comment in self._whole])
+        return self._in_file[rule.code] or any(answers)
 
 
 def apply(
@@ -47,39 +69,37 @@ def apply(
     """
     rules = tuple(known)
     by_code = {rule.code: rule for rule in rules}
-    comments = {
-        path: [_Comment(written, _target(written, lines(path))) for written in facts.suppressions]
-        for path, facts in files.items()
-        if facts.suppressions
-    }
+    comments = {path: _Comments(facts.suppressions, lines(path)) for path, facts in files.items() if facts.suppressions}
     kept = [finding for finding in findings if not _answered(finding, by_code, comments)]
     running = tuple(ran)
     # What is unused can be said only after everything else has been answered.
-    for complain in (_unknown, _unused):
-        complaints = [
-            finding for path, found in comments.items() for comment in found for finding in complain(path, comment, rules, running)
-        ]
+    for path, found in comments.items():
+        complaints = [finding for comment in found.all for finding in _unknown(path, comment, rules, running)]
+        kept += [finding for finding in complaints if not _answered(finding, by_code, comments)]
+    for path, found in comments.items():
+        complaints = [finding for comment in found.all for finding in _unused(path, comment, lines(path), rules, running)]
         kept += [finding for finding in complaints if not _answered(finding, by_code, comments)]
     return kept
 
 
-def _answered(finding: Finding, by_code: Mapping[str, Rule], comments: Mapping[str, list[_Comment]]) -> bool:
+def _answered(finding: Finding, by_code: Mapping[str, Rule], comments: Mapping[str, _Comments]) -> bool:
     rule = by_code.get(finding.code)
-    if rule is None:
-        return False
-    # Every comment is asked, so that two for one finding are both used.
-    answers = [comment.answers(finding, rule) for comment in comments.get(finding.span.path, ())]
-    return any(answers)
+    there = comments.get(finding.span.path)
+    return rule is not None and there is not None and there.answer(finding, rule)
 
 
-def _target(written: Suppression, lines: Lines) -> int:
-    """The line a comment speaks of: its own, or the next one that is no comment."""
+def _target(written: Suppression, lines: Lines, below: dict[int, int]) -> int:
+    """The line a comment speaks of: its own, or the next one that is no comment. `below`: what comments further down speak of."""
     line = written.line
     if not written.own_line:
         return line
     line += 1
     while lines.line(line).lstrip().startswith(_COMMENT):
+        if line in below:
+            line = below[line]
+            break
         line += 1
+    below[written.line] = line
     return line
 
 
@@ -96,17 +116,33 @@ def _unknown(path: str, comment: _Comment, known: tuple[Rule, ...], ran: tuple[R
             yield UNKNOWN_RULE.finding(_span(path, comment.written), message)
 
 
-def _unused(path: str, comment: _Comment, known: tuple[Rule, ...], ran: tuple[Rule, ...]) -> Iterable[Finding]:
+def _unused(path: str, comment: _Comment, lines: Lines, known: tuple[Rule, ...], ran: tuple[Rule, ...]) -> Iterable[Finding]:
     if UNUSED_SUPPRESSION not in ran:
         return
     span = _span(path, comment.written)
     if not comment.written.codes:
-        yield UNUSED_SUPPRESSION.finding(span, "suppression names no rule, so it suppresses nothing")
+        text = lines.line(comment.written.line)[comment.written.column - 1 : comment.written.end_column - 1]
+        yield UNUSED_SUPPRESSION.finding(span, _without_rule(text))
         return
     idle = [selector for selector in comment.written.codes if selector not in comment.used and _all_ran(selector, known, ran)]
     if idle:
         where = "in this file" if comment.written.whole_file else f"on line {comment.line}"
         yield UNUSED_SUPPRESSION.finding(span, f"suppression of {', '.join(idle)} is not needed: nothing to suppress {where}")
+
+
+_EMPTY = re.compile(r"resilint:[ \t]*ignore(?:-file)?[ \t]*\[[ \t,]*\]")
+_RULE = re.compile(r"[A-Za-z]{2,}[0-9]+")
+
+
+def _without_rule(text: str) -> str:
+    """What is wrong with a suppression that names no rule, as far as its text tells."""
+    if _EMPTY.match(text):
+        return "suppression names no rule, so it suppresses nothing"
+    kind = "ignore-file" if "file" in text else "ignore"
+    rules = _RULE.findall(text.partition("resilint")[2])
+    hint = f"did you mean 'resilint: {kind}[{', '.join(rules).upper()}]'?" if rules else f"write 'resilint: {kind}[RULE] reason'"
+    shown = text if len(text) <= 60 else text[:59] + "…"
+    return f"suppression {' '.join(shown.split())!r} is not understood, so it suppresses nothing: {hint}"
 
 
 def _all_ran(selector: str, known: tuple[Rule, ...], ran: tuple[Rule, ...]) -> bool:

@@ -10,10 +10,15 @@ from resilint.model import Span
 _TOP = {
     "python": re.compile(rb"\A(?:\xef\xbb\xbf)?(?:[ \t\f]*(?:#[^\n]*)?(?:\n|\Z))*+"),
     "go": re.compile(rb"\A(?:\xef\xbb\xbf)?(?:\s++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL),
+    "java": re.compile(rb"\A(?:\xef\xbb\xbf)?(?:\s++|//[^\n]*+|/\*.*?\*/|package[\w.\s]++;|import[\w.*\s]++;)*+", re.DOTALL),
 }
 _GENERATED = {
     "python": re.compile(
         rb"(?m)^[ \t\f]*#.*(?:@generated\b|DO NOT (?:EDIT|MODIFY)|[Gg]enerated by |[Aa]uto-?generated|[Aa]utomatically generated)"
+    ),
+    "java": re.compile(
+        rb"(?m)^[ \t]*(?://|/?\*+).*(?:Code generated .*DO NOT EDIT|DO NOT (?:EDIT|MODIFY)|@generated\b|[Gg]enerated by |[Aa]uto-?generated"
+        rb"|[Aa]utomatically generated)"
     ),
     "go": re.compile(rb"(?m)^//[ \t]*(?:Code generated .*DO NOT EDIT\.?|@generated\b.*)[ \t]*\r?$"),
 }

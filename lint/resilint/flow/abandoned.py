@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from resilint import facts as f
 from resilint.flow.spawns import Spawn, leaves_by, nodes, short
 from resilint.flow.values import Null, Num, Obj
-from resilint.flow.waits import waits_of
+from resilint.flow.waits import Wait, waits_in
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Span, Step
@@ -45,7 +45,7 @@ class _Finder:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
-        self._waits: dict[Fun, list[Any]] | None = None
+        self._waits: dict[Fun, list[Wait]] = {}
 
     # ------------------------------------------------------------ Go: a send that nobody takes
 
@@ -186,13 +186,11 @@ class _Finder:
         for site in self.program.sites(lambda last: last in self._join_names, "python"):
             if self.program.is_test(site.fn) or not _may_be_timed(site.call) or not self.program.spawning.near(site.fn.module):
                 continue
-            for target in self.program.targets(site):
-                if target.entry is None:
-                    continue
-                patience = self._patience(target.entry, target, site)
+            for target, entry in self.program.described(site):
+                patience = self._patience(entry, target, site)
                 if patience is None:
                     continue
-                found = self._judge_join(site, target, target.entry, patience)
+                found = self._judge_join(site, target, entry, patience)
                 if found is not None:
                     yield found
                     break
@@ -318,17 +316,13 @@ class _Finder:
 
     def _longest(self, bodies: tuple[Fun, ...], starts: list[Spawn]) -> tuple[float, tuple[Step, ...], bool]:
         """The longest single wait that work may do in seconds, where, and whether one of unknown length is among them."""
-        if self._waits is None:
-            self._waits = {}
-            for wait in (*self.program.all_waits, *waits_of(self.program, "wait")):
-                self._waits.setdefault(wait.fn, []).append(wait)
         seen: dict[Fun, None] = dict.fromkeys(bodies)
         layer = list(seen)
         longest, steps, unknown = 0.0, (), False  # type: float, tuple[Step, ...], bool
         for _ in range(5):
             following: list[Fun] = []
             for fn in layer:
-                for wait in self._waits.get(fn, ()):
+                for wait in self._waits_in(fn):
                     if wait.bound is None or wait.bound < 0:
                         unknown = True
                     elif wait.bound > longest:
@@ -341,6 +335,11 @@ class _Finder:
                         following.append(callee)
             layer = following
         return longest, steps, unknown
+
+    def _waits_in(self, fn: Fun) -> list[Wait]:
+        if fn not in self._waits:
+            self._waits[fn] = list(waits_in(self.program, fn, "network", "query", "connect", "wait"))
+        return self._waits[fn]
 
     def _cancels(self, site: CallSite) -> bool:
         body = site.fn.body

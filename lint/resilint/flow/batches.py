@@ -87,8 +87,8 @@ def _work(program: Program, fn: Fun, loop: f.Node) -> tuple[Reach | None, Spawn 
             continue
         if isinstance(loop, f.Loop) and loop.iter is not None and loop.iter.at <= site.call.at < loop.iter.end:
             continue
-        for target in program.targets(site):
-            if target.entry is not None and target.entry.does in WAITS:
+        for target, entry in program.described(site):
+            if entry.does in WAITS:
                 return Reach((program.step(fn, site.call, f"{short(target.name)} waits for a peer"),), True), None
         callees = program.callees(site)
         if callees:

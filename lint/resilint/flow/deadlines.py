@@ -162,8 +162,8 @@ class Deadlines:
         for other in body.calls:
             if other.call is site.call or not (other.call.at < site.call.at and site.call.end <= other.call.end):
                 continue
-            for target in self.program.targets(other):
-                row = table.scope(target.name) if target.name else None
+            for target, entry in self.program.described(other):
+                row = entry.scope
                 if row is not None and row.form == "call" and row.body is not None and row.body < len(other.call.args):
                     inner = other.call.args[row.body].value
                     if inner.at <= site.call.at and site.call.end <= inner.end:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.values import Bind, Flow, Flows, FnVal, Frame, Num, Obj, Text, Thing, Unknown, union, unknown
-from resilint.link.code import STAR, Arm, Body, Definition, Fun, Klass, place_of
+from resilint.link.code import STAR, Arm, Body, Definition, Fun, Klass, Module, place_of
 
 if TYPE_CHECKING:
     from resilint.flow.resolve import Resolver
@@ -45,6 +45,8 @@ _MAKERS = frozenset(
 )
 """Calls that make an empty collection, or one of what they are given."""
 FAR = 1 << 60
+FILES = 12
+"""Where more files than this store into collections of one name, only those that can know the file which made it are asked."""
 
 Keys = tuple[list[Thing], ...]
 """What is known of the keys of an access, outermost first; an empty list: nothing."""
@@ -70,6 +72,7 @@ class Elements:
         self._asked: set[tuple[object, ...]] = set()
         self._stores: dict[Fun, dict[str, list[Store]]] = {}
         self._users: dict[str, list[Fun]] | None = None
+        self._by_file: dict[str, dict[Module, list[Fun]]] = {}
         self._ranges: dict[tuple[int, int, int], f.Coll] = {}
 
     # ------------------------------------------------------------ access
@@ -433,36 +436,48 @@ class Elements:
         head, _, rest = name.partition(".")
         owner = self.resolver.owner(fn)
         receiver = fn.head.params[0].name if fn.is_method else ""
-        for other in self._named(name.rpartition(".")[2]):
-            if other is fn or other.module.language != fn.module.language:
-                continue
-            if rest and head == receiver:
-                if owner is None or not other.is_method or other.head.params[0].name != receiver:
-                    continue
-                if self.resolver.owner(other) in self.resolver.family(owner):
+        by_file = self._named(name.rpartition(".")[2])
+        if rest and head == receiver and owner is not None:
+            family = self.resolver.family(owner)
+            for module in dict.fromkeys(klass.module for klass in family):
+                for other in by_file.get(module, ()):
+                    if other is not fn and other.is_method and other.head.params[0].name == receiver:
+                        if self.resolver.owner(other) in family:
+                            yield other
+        elif not rest and not self._local(head, fn):
+            for other in by_file.get(fn.module, ()):
+                if other is not fn and not self._local(head, other):
                     yield other
-            elif not rest and other.module is fn.module and not self._local(head, fn) and not self._local(head, other):
-                yield other
 
     @staticmethod
     def _local(name: str, fn: Fun) -> bool:
         return fn.index > 0 and (name in fn.params or (name in fn.body.definitions and name not in fn.body.outer_names))
 
-    def _named(self, last: str) -> list[Fun]:
-        """Functions that may store into a collection whose name ends so."""
+    def _named(self, last: str) -> dict[Module, list[Fun]]:
+        """Functions that may store into a collection whose name ends so, by file."""
         if self._users is None:
             self._users = {}
             for module in self.resolver.names.modules.values():
                 for fn in module.functions:
-                    lasts = set()
-                    for call in fn.head.calls:
-                        container, _, method = call.rpartition(".")
-                        if method in _PUTS and container:
-                            lasts.add(container.rpartition(".")[2])
-                    for name in lasts:
+                    for name in {call.rpartition(".")[0].rpartition(".")[2] for call in fn.head.calls if _puts(call)}:
                         self._users.setdefault(name, []).append(fn)
-        users = self._users.get(last, [])
-        return [*users, *(fn for fn in self.resolver.names.values_of.get(last, ()) if fn not in users)]
+        found = self._by_file.get(last)
+        if found is None:
+            found = self._by_file[last] = {}
+            for fn in dict.fromkeys((*self._users.get(last, ()), *self.resolver.names.values_of.get(last, ()))):
+                found.setdefault(fn.module, []).append(fn)
+        return found
+
+    def _in_sight(self, last: str, home: Module) -> Iterator[Fun]:
+        """Functions that may store into a collection of another file under a name that ends so; where very many use one of that
+        name, those of its own file and of files that import it."""
+        by_file = self._named(last)
+        many = len(by_file) > FILES
+        homes = frozenset({home.path})
+        for module, users in by_file.items():
+            if module.language == home.language and not (module.is_test and not home.is_test):
+                if module is home or not many or self.resolver.imports_from(module, homes):
+                    yield from users
 
     # ------------------------------------------------------------ what is put into an object later
 
@@ -505,10 +520,9 @@ class Elements:
         assert coll.frame is not None
         fn = coll.frame.fn
         last = name.rpartition(".")[2]
-        for other in self._named(last):
-            if other is fn or other.module.language != fn.module.language:
-                continue
-            if fn.index and "." not in name and not _nested(other, fn):
+        local = fn.index > 0 and "." not in name
+        for other in self._named(last).get(fn.module, ()) if local else self._in_sight(last, fn.module):
+            if other is fn or (local and not _nested(other, fn)):
                 continue
             for place, stores in self.stores(other).items():
                 if place.rpartition(".")[2] != last or "[" in place:
@@ -520,6 +534,12 @@ class Elements:
                 for store in stores:
                     if not (inside and store.how in ("put", "all")) and self._matches(store, (keys,), inner):
                         yield from self._values(store, inner, keys)[0]
+
+
+def _puts(call: str) -> bool:
+    """Whether a called name is a method that puts something into a named collection."""
+    container, _, method = call.rpartition(".")
+    return bool(container) and method in _PUTS
 
 
 def _best(flows: list[Flow]) -> Flows:

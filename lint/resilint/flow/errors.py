@@ -174,10 +174,7 @@ class Errors:
 
     def entry(self, site: CallSite) -> CallEntry | None:
         """What is known of an external call."""
-        for target in self.program.targets(site):
-            if target.entry is not None:
-                return target.entry
-        return None
+        return next((entry for _, entry in self.program.described(site)), None)
 
     # ------------------------------------------------------------ contexts
 

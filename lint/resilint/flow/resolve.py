@@ -2240,9 +2240,9 @@ class Resolver:
             # What a library made that is not known: only the file that made it is likely to write to it.
             return writers if obj.type or home is None else [w for w in writers if w.module is home]
         homes = frozenset(k.module.path for k in family)
-        return [w for w in writers if w.module.path in homes or self._imports_from(w.module, homes)]
+        return [w for w in writers if w.module.path in homes or self.imports_from(w.module, homes)]
 
-    def _imports_from(self, module: Module, homes: frozenset[str]) -> bool:
+    def imports_from(self, module: Module, homes: frozenset[str]) -> bool:
         key = (module.path, homes)
         found = self._importing.get(key)
         if found is None:

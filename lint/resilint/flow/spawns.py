@@ -202,9 +202,8 @@ class Spawns:
     def _by_row(self, site: CallSite) -> Spawn | None:
         spawn: Spawn | None = None
         limits: list[Limit] = []
-        for target in self.program.targets(site):
-            entry = target.entry
-            if entry is None or entry.spawn is None:
+        for target, entry in self.program.described(site):
+            if entry.spawn is None:
                 continue
             row = entry.spawn
             if spawn is None:
@@ -637,12 +636,11 @@ class Spawns:
         )
 
     def _waits(self, site: CallSite) -> bool:
-        for target in self.program.targets(site):
-            if target.entry is not None and (
-                target.entry.does == "wait" or (target.entry.spawn is not None and target.entry.spawn.joins)
-            ):
-                return True
-        return site.last in ("Wait", "join", "result", "join_all", "wait_all", "joinall")
+        if site.last in ("Wait", "join", "result", "join_all", "wait_all", "joinall"):
+            return True
+        return any(
+            entry.does == "wait" or (entry.spawn is not None and entry.spawn.joins) for _, entry in self.program.described(site)
+        )
 
     def _joins(self, site: CallSite, spawn: Spawn) -> bool:
         """Whether a call in the same round waits for what was started."""
@@ -665,15 +663,9 @@ class Spawns:
     def _acquires(self, site: CallSite) -> bool:
         if site.last.lower() in _ACQUIRES:
             return True
-        for target in self.program.targets(site):
-            if target.entry is not None and target.entry.takes is not None:
-                return True
-            if (
-                target.holder is not None
-                and self._role(target.holder, site.fn) == "gate"
-                and target.entry is not None
-                and target.entry.does == "wait"
-            ):
+        for target, entry in self.program.described(site):
+            gate = target.holder is not None and self._role(target.holder, site.fn) == "gate"
+            if entry.takes is not None or (gate and entry.does == "wait"):
                 return True
         base = dotted(site.call.fn).rpartition(".")[0].rpartition(".")[2]
         return site.last in ("Wait", "wait", "enter", "get", "Get", "Take", "Lock") and bool(_GATES.search(base))
@@ -811,7 +803,7 @@ class Spawns:
             if isinstance(node, f.Recv) and leaves_by(node.value) and not _in_select(node, fn):
                 return True
         for site in fn.body.calls:
-            if any(t.entry is not None and t.entry.does == "serve" for t in self.program.targets(site)):
+            if any(entry.does == "serve" for _, entry in self.program.described(site)):
                 return True
         if depth < 2 and len(fn.block) <= 6:
             return any(self.serves(callee, depth + 1) for site, callee in self.callees(fn) if site is None or site.loop is None)
@@ -1084,7 +1076,7 @@ def _pick(binds: tuple[Any, ...], row: SpawnRow) -> Any:
 
 
 def _pick_any(site: CallSite, program: Program) -> bool:
-    return any(t.entry is not None and t.entry.spawn is not None for t in program.targets(site))
+    return any(entry.spawn is not None for _, entry in program.described(site))
 
 
 def _with_lambdas(fn: Fun) -> Iterator[Fun]:

@@ -73,19 +73,14 @@ def waits_of(program: Program, *kinds: str) -> Iterator[Wait]:
     for language in ("python", "go"):
         reach = program.reach(language, kinds)
         for site in _candidates(program, language, reach):
-            if site.how == "defer":
-                continue
-            seen = set()
-            for target in program.targets(site):
-                entry = target.entry
-                if entry is None or entry.does not in kinds or (target.name, target.holder) in seen:
-                    continue
-                seen.add((target.name, target.holder))
-                wait = Wait(
-                    site.fn, site, program.resolver.frame(site.fn), entry.does, target.name, entry, target, holder=target.holder
-                )
-                judge.judge(wait)
-                yield wait
+            yield from judge.at(site, kinds)
+
+
+def waits_in(program: Program, fn: Fun, *kinds: str) -> Iterator[Wait]:
+    """The waits of these kinds in one function."""
+    judge = _Judge(program)
+    for site in fn.body.calls:
+        yield from judge.at(site, kinds)
 
 
 def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallSite]:
@@ -127,6 +122,19 @@ class _Judge:
         self.deadlines = program.deadlines
         self.resolver = program.resolver
         self._instances: dict[str, Obj | None] = {}
+
+    def at(self, site: CallSite, kinds: tuple[str, ...]) -> Iterator[Wait]:
+        """The waits of these kinds that a call may be."""
+        if site.how == "defer":
+            return
+        seen = set()
+        for target, entry in self.program.described(site):
+            if entry.does in kinds and (target.name, target.holder) not in seen:
+                seen.add((target.name, target.holder))
+                frame = self.resolver.frame(site.fn)
+                wait = Wait(site.fn, site, frame, entry.does, target.name, entry, target, holder=target.holder)
+                self.judge(wait)
+                yield wait
 
     def judge(self, wait: Wait) -> None:
         """Fill in a wait's bound and, where it is endless, the ways."""

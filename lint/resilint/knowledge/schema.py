@@ -287,7 +287,7 @@ class SpawnRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What happens past the executor's limit; `capacity`: as that slot of the executor says."""
     executor: int | None = None
     """Position of the executor that runs it; absent: the receiver, if that is one."""
-    on: str | None = None
+    default_executor: str | None = None
     """Canonical instance that runs it when no executor is given."""
     decorates: bool = False
     """The call is a decorator or annotation: calling what it stands on starts that."""
@@ -391,6 +391,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     conversion: dict[str, Unit] = {}
     """`timedelta`-like constructors: argument name or position to unit."""
     streams: bool = False
+    deferred: bool = False
+    """It only starts it and returns at once; the wait is where its result is awaited: a future, a publisher."""
     server: str | None = None
     """For `serve` helpers without a server object: the type whose needs it can never meet."""
     takes: int | None = None

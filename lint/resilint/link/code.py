@@ -577,7 +577,7 @@ class Module:
     def __repr__(self) -> str:
         return f"<{self.path}>"
 
-    @property
+    @cached_property
     def language(self) -> str:
         """`python`, `go` …"""
         return self.facts.kind
@@ -602,6 +602,12 @@ class Module:
                 for imp in self.facts.imports
             )
         return self._open_ended
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """Names of the functions and classes that the file declares outside of functions and classes."""
+        functions = (fun.name for fun in self.functions[1:] if fun.head.parent <= 0 and not fun.is_method)
+        return frozenset((*functions, *(klass.name for klass in self.classes if klass.decl.parent <= 0)))
 
     @cached_property
     def folder(self) -> str:

@@ -13,6 +13,7 @@ from resilint.facts import FileFacts, ReadError, encode
 READERS = {
     "python": "resilint.read.python",
     "go": "resilint.read.go",
+    "java": "resilint.read.java",
     "yaml": "resilint.read.yaml",
     "json": "resilint.read.json",
     "toml": "resilint.read.toml",

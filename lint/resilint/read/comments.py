@@ -1,48 +1,86 @@
-"""Suppression comments: `# resilint: ignore[RS101] reason`, in any comment syntax."""
+"""Suppression comments: `# resilint: ignore[RS101] reason`, in any comment syntax, and those that were meant to be some."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from resilint.facts import Suppression
 
+_NAME = b"resilint"
 _MARK = re.compile(rb"resilint:[ \t]*ignore(-file)?[ \t]*\[([^\]\r\n]*)\]([^\r\n]*)")
+_MEANT = re.compile(
+    rb"resilint[ \t]*(?P<colon>:?)[ \t]*(?P<word>[A-Za-z][\w-]*)"
+    rb"(?P<rules>[ \t]*[\[({=:][^\])}\r\n]*[\])}]?|[ \t]+[A-Za-z]{2,}[0-9]+(?:[, \t]+[A-Za-z]{2,}[0-9]+)*)?(?P<rest>[ \t]*[^ \t\r\n*-]?)"
+)
+_WORDS = ("ignore", "ignore-file")
+_OTHERS = frozenset({"allow", "disable", "disable-line", "disable-next-line", "ignore-next-line", "nolint", "noqa", "off", "skip", "suppress"})
+"""What other tools say instead."""
 _CLOSERS = ("*/", "-->", "*}", "#}")
 
 
 def suppressions(data: bytes, comment_at: Callable[[int], int | None]) -> tuple[Suppression, ...]:
-    """All suppressions of a file.
+    """All suppressions of a file, the first of each comment line. One without codes suppresses nothing: it names none, or is mistyped.
 
     `comment_at(offset)` gives the offset where the comment starts that covers `offset`, or `None` if no comment does;
-    it is asked only where the marker stands, so that a file without one costs a single search.
+    it is asked only where the marker stands, in order, so that a file without one costs a single search.
     """
-    if b"resilint:" not in data:
-        return ()
-    found = []
-    for match in _MARK.finditer(data):
-        start = comment_at(match.start())
-        if start is None:
+    found: list[Suppression] = []
+    line, line_start, column = 1, 0, 1
+    before = 0
+    """Where `line` and `column` were counted up to: counting from the start each time would take the square of the file."""
+    at = data.find(_NAME)
+    while at >= 0:
+        written = _MARK.match(data, at) or _mistyped(data, at)
+        start = comment_at(at) if written is not None else None
+        if written is None or start is None:
+            at = data.find(_NAME, at + 1)
             continue
-        line_start = data.rfind(b"\n", 0, match.start()) + 1
-        reason = match[3].decode("utf-8", "replace")
+        breaks = data.count(b"\n", before, at)
+        if breaks:
+            line += breaks
+            before = line_start = data.rfind(b"\n", before, at) + 1
+            column = 1
+        column += len(data[before:at].decode("utf-8", "replace"))
+        before = at
+        sound = written.re is _MARK
+        end = written.end() if sound else written.end("rules") if written["rules"] else written.end("word")
+        reason = written[3].decode("utf-8", "replace") if sound else ""
         for closer in _CLOSERS:
             reason = reason.split(closer)[0]
-        codes = tuple(code.strip() for code in match[2].decode("utf-8", "replace").split(",") if code.strip())
-        column = len(data[line_start : match.start()].decode("utf-8", "replace")) + 1
-        length = len(data[match.start() : match.end()].decode("utf-8", "replace"))
+        codes = written[2].decode("utf-8", "replace").split(",") if sound else []
         found.append(
             Suppression(
-                line=data.count(b"\n", 0, match.start()) + 1,
+                line=line,
                 column=column,
-                end_column=column + length,
-                codes=codes,
+                end_column=column + len(data[at:end].decode("utf-8", "replace")),
+                codes=tuple(code.strip() for code in codes if code.strip()),
                 reason=reason.strip(" \t:-"),
-                whole_file=match[1] is not None,
+                whole_file=(sound and written[1] is not None),
                 own_line=not data[line_start:start].strip() if start >= line_start else True,
             )
         )
+        line_end = data.find(b"\n", at)
+        at = data.find(_NAME, line_end) if line_end >= 0 else -1
     return tuple(found)
+
+
+def _mistyped(data: bytes, at: int) -> re.Match[bytes] | None:
+    """The words at `at` if someone meant a suppression: no plain remark that names the tool."""
+    match = _MEANT.match(data, at)
+    if match is None:
+        return None
+    word = match["word"].decode("utf-8", "replace").lower()
+    rules = match["rules"] or b""
+    bracket = rules.lstrip()[:1] == b"["
+    if not match["colon"]:
+        return match if word in _WORDS and bracket else None
+    if word in _WORDS:
+        return match
+    near = bool(get_close_matches(word, _WORDS, 1, 0.7))
+    alone = not rules and not match["rest"].strip()
+    return match if bracket or ((near or word in _OTHERS) and (rules or alone)) else None
 
 
 def line_comments(data: bytes, *markers: bytes) -> Callable[[int], int | None]:
@@ -50,18 +88,23 @@ def line_comments(data: bytes, *markers: bytes) -> Callable[[int], int | None]:
 
     Good for configuration files where a marker inside a quoted value together with a suppression is not to be expected.
     """
+    marker = re.compile(rb"(?<!\S)(?:" + b"|".join(map(re.escape, markers)) + rb")")
+    longest = max(map(len, markers))
+    start, end, looked = 0, -1, 0
+    comment: int | None = None
 
     def comment_at(offset: int) -> int | None:
-        line_start = data.rfind(b"\n", 0, offset) + 1
-        before = data[line_start:offset]
-        best: int | None = None
-        for marker in markers:
-            at = before.find(marker)
-            while at >= 0:
-                if at == 0 or before[at - 1 : at] in (b" ", b"\t") or not before[:at].strip():
-                    best = at if best is None else min(best, at)
-                    break
-                at = before.find(marker, at + 1)
-        return None if best is None else line_start + best
+        nonlocal start, end, looked, comment
+        if not (start <= offset <= end and looked <= offset):
+            # Another line, or back on this one.
+            start = looked = data.rfind(b"\n", 0, offset) + 1
+            end = data.find(b"\n", offset)
+            end = len(data) if end < 0 else end
+            comment = None
+        if comment is None:
+            match = marker.search(data, max(start, looked - longest), offset)
+            comment = match.start() if match is not None else None
+            looked = offset
+        return comment
 
     return comment_at

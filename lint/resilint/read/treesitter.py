@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
+from typing import cast
 
 from tree_sitter import Language, Node
 
@@ -68,3 +70,35 @@ def _excerpt(data: bytes, at: int, end: int) -> str:
     text = data[at : min(end, at + 120)].decode("utf-8", "replace").strip()
     line = text.splitlines()[0].strip() if text else ""
     return line if len(line) <= 40 else line[:39] + "…"
+
+
+class _Wide:
+    """Text of a file with names that are not ASCII: cut by byte offsets like the `str` that stands in its place for others."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def __getitem__(self, span: slice) -> str:
+        return self.data[span].decode("utf-8", "replace")
+
+
+_WIDE_RUN = re.compile(rb"[\x80-\xff]+")
+_MAX_WIDE_RUNS = 200
+
+
+def text_of(data: bytes, root: Node, quoted: Collection[int]) -> str:
+    """What names are cut from by byte offset; `quoted` are the kinds of comments and of literals of text.
+
+    Most files that are not ASCII are so only in these; they get one character per byte, and the handlers of literals decode what
+    is none of ASCII.
+    """
+    if data.isascii():
+        return data.decode("ascii")
+    for count, run in enumerate(_WIDE_RUN.finditer(data)):
+        node = root.descendant_for_byte_range(run.start(), run.start())
+        if count >= _MAX_WIDE_RUNS or node is None or node.kind_id not in quoted:
+            # Annotated as text: only slices are ever taken of it.
+            return cast(str, _Wide(data))
+    return data.decode("ascii", "surrogateescape")
