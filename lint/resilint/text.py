@@ -17,7 +17,7 @@ _GENERATED = {
         rb"(?m)^[ \t\f]*#.*(?:@generated\b|DO NOT (?:EDIT|MODIFY)|[Gg]enerated by |[Aa]uto-?generated|[Aa]utomatically generated)"
     ),
     "java": re.compile(
-        rb"(?m)^[ \t]*(?://|/?\*+).*(?:Code generated .*DO NOT EDIT|DO NOT (?:EDIT|MODIFY)|@generated\b|[Gg]enerated by |[Aa]uto-?generated"
+        rb"(?m)^[ \t]*(?://|/?\*+).*(?:@generated\b|DO NOT (?:EDIT|MODIFY)|[Gg]enerated by |[Aa]uto-?generated"
         rb"|[Aa]utomatically generated)"
     ),
     "go": re.compile(rb"(?m)^//[ \t]*(?:Code generated .*DO NOT EDIT\.?|@generated\b.*)[ \t]*\r?$"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection
 from typing import cast
 
@@ -56,14 +57,45 @@ def _holds_smaller(node: Node) -> bool:
     return node.start_point[0] != node.end_point[0] and any(child.has_error for child in node.children)
 
 
+_MANY = 200
+
+
 def comment_finder(root: Node, comment_kinds: tuple[int, ...]) -> Callable[[int], int | None]:
     """`comment_at` for `comments.suppressions`, from the comment nodes of a tree."""
+    asked = 0
+    found: tuple[list[int], list[int]] | None = None
 
     def comment_at(offset: int) -> int | None:
-        node = root.descendant_for_byte_range(offset, offset)
-        return node.start_byte if node is not None and node.kind_id in comment_kinds else None
+        nonlocal asked, found
+        asked += 1
+        if asked <= _MANY:
+            node = root.descendant_for_byte_range(offset, offset)
+            return node.start_byte if node is not None and node.kind_id in comment_kinds else None
+        # Each of these looks goes through all nodes beside the right one: many of them cost more than one walk.
+        if found is None:
+            found = _comments(root, comment_kinds)
+        starts, ends = found
+        index = bisect_right(starts, offset) - 1
+        return starts[index] if index >= 0 and offset < ends[index] else None
 
     return comment_at
+
+
+def _comments(root: Node, kinds: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    """Where all comments of a tree start and end, in order."""
+    starts: list[int] = []
+    ends: list[int] = []
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        if node is not None and node.kind_id in kinds:
+            starts.append(node.start_byte)
+            ends.append(node.end_byte)
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return starts, ends
 
 
 def _excerpt(data: bytes, at: int, end: int) -> str:
