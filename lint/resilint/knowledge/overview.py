@@ -146,7 +146,8 @@ def _call(entry: CallEntry, names: tuple[str, ...]) -> Iterator[str]:
     if entry.arity:
         yield f"  only with {' or '.join(map(str, entry.arity))} arguments"
     if entry.spawn is not None and entry.spawn.default_executor is not None:
-        yield f"  runs on: {entry.spawn.default_executor}" + (", unless an executor is given" if entry.spawn.executor is not None else "")
+        unless = ", unless an executor is given" if entry.spawn.executor is not None else ""
+        yield f"  runs on: {entry.spawn.default_executor}{unless}"
     if entry.queue is not None:
         full = f", when full: {_FULL[entry.queue.when_full]}" if entry.queue.op == "put" else ""
         yield f"  queue: {entry.queue.op}{full}"
