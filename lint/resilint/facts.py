@@ -497,6 +497,8 @@ class ClassField(Struct, frozen=True, gc=False, array_like=True):
     """Java: annotations, as those of functions."""
     is_static: bool = False
     """Java: of the class; constants of enums and fields of interfaces too."""
+    is_final: bool = False
+    """Java: written once; components of records too."""
 
 
 class Class(Struct, frozen=True, gc=False, array_like=True):

@@ -52,7 +52,8 @@ class _Comments:
         places = {finding.span.line, finding.span.end_line}
         answers = [comment.answers(rule) for line in places for comment in self._by_line.get(line, ())]
         if rule.code not in self._in_file:
-            self._in_file[rule.code] = any([comment.answers(rule) for comment in self._whole])
+            in_file = [comment.answers(rule) for comment in self._whole]
+            self._in_file[rule.code] = any(in_file)
         return self._in_file[rule.code] or any(answers)
 
 

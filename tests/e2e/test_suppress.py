@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,9 @@ def found(report: dict[str, Any]) -> list[tuple[int, str]]:
         ("x = 1  # resilint: ignore[RS301] a preview that does not run\n", []),
         ("wait_long(1)  # resilint: ignore[]\n", [(1, "RS001"), (1, "RS101")]),
         ("x = 'resilint: ignore[RS101]'; wait_long(1)\n", [(1, "RS101")]),
+        ("x = 'resilint: ignore[RS101]'; wait_long(1)  # resilint: ignore[RS101] known\n", []),
+        ("wait_long(1)  # noqa  # resilint: ignore[RS101] known\n", []),
+        ("# resilint: ignore-file[RS101]\n# resilint: ignore-file[wait-long] both used\nwait_long(1)\n", []),
     ],
 )
 def test_comments(toy: Path, report: Run, text: str, expected: list[tuple[int, str]]) -> None:
@@ -69,3 +73,70 @@ def test_the_place_of_an_unused_comment(toy: Path, report: Run) -> None:
     (one,) = report(code=1)["findings"]
     assert (one["line"], one["column"], one["end_column"]) == (1, 10, 37)
     assert one["message"] == "suppression of RS101 is not needed: nothing to suppress on line 1"
+
+
+@pytest.mark.parametrize(
+    ("comment", "hint"),
+    [
+        ("resilint: ignroe[RS101]", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint: ignore RS101", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint: ignore RS101, RS102 why", "did you mean 'resilint: ignore[RS101, RS102]'?"),
+        ("resilint: ignore[RS101", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint: ignore(RS101) why", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint: ignore: rs101", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint: IGNORE[RS101]", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint ignore[RS101]", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint : ignore[RS101]", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint: ignore_file[RS101]", "did you mean 'resilint: ignore-file[RS101]'?"),
+        ("resilint: disable=RS101", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint: ignore-next-line RS101", "did you mean 'resilint: ignore[RS101]'?"),
+        ("resilint: ignore", "write 'resilint: ignore[RULE] reason'"),
+        ("resilint: noqa", "write 'resilint: ignore[RULE] reason'"),
+    ],
+)
+def test_mistyped_comments(toy: Path, report: Run, comment: str, hint: str) -> None:
+    (toy / "app.py").write_text(f"x = 1\nwait_long(1)  # {comment}\n")
+    (toy / "app.yaml").write_text(f"x: 1  # {comment}\n")
+    parsed = report()["findings"]
+    assert [(one["code"], one["path"], one["line"]) for one in parsed] == [
+        ("RS101", "app.py", 2),
+        ("RS001", "app.py", 2),
+        ("RS001", "app.yaml", 1),
+    ]
+    assert parsed[1]["message"].endswith(f"is not understood, so it suppresses nothing: {hint}")
+    assert parsed[1]["column"] == 17
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "resilint: see the page",
+        "resilint: ignored files are listed below",
+        "resilint: skip to the end",
+        "resilint reads this",
+        "resilint ignores this line",
+        "made for resilint",
+        "https://example.com/resilint:8080",
+    ],
+)
+def test_remarks_that_name_the_tool(toy: Path, report: Run, remark: str) -> None:
+    (toy / "app.py").write_text(f"x = 1  # {remark}\n")
+    (toy / "app.yaml").write_text(f"x: 1  # {remark}\n")
+    assert found(report(code=0)) == []
+
+
+@pytest.mark.parametrize(("selector", "meant"), [("rs101", "RS101"), ("rs1", "RS1"), ("Wait-Long", "wait-long")])
+def test_codes_are_capitals(toy: Path, report: Run, selector: str, meant: str) -> None:
+    (toy / "app.py").write_text(f"wait_long(1)  # resilint: ignore[{selector}]\n")
+    parsed = report()["findings"]
+    assert [one["code"] for one in parsed] == ["RS101", "RS003"]
+    assert parsed[1]["message"] == f"suppression of an unknown rule {selector!r}: did you mean {meant!r}?"
+
+
+def test_as_many_comments_as_lines(toy: Path, report: Run) -> None:
+    count = 30_000
+    (toy / "app.py").write_text("wait_long(1)  # resilint: ignore[RS101]\n" * count)
+    (toy / "app.yaml").write_text("# resilint: ignore[RS102]\n" * count + "x: wait_short(1)\n")
+    start = time.perf_counter()
+    assert report(code=0)["findings"] == []
+    assert time.perf_counter() - start < 20

@@ -41,8 +41,11 @@ from resilint.knowledge.index import Table
 from resilint.link.code import Arm, Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
 from resilint.link.names import Names, Package, type_name
 
-STEPS = 600
+STEPS = 1000
 """Expressions looked at for one question; past it the rest of the answer is unknown."""
+SHARE = 60
+"""Steps that one question which many others lead to (who calls a function, what is written to an attribute) may take of its own.
+Past them its answer, with what is unknown in it, stands for everybody."""
 TURNS = 3
 """How often a question that leads back to itself is asked."""
 DEPTH = 70
@@ -111,6 +114,10 @@ class Resolver:
         self._trail: list[Any] = []
         self._lowest = FAR
         self._steps = 0
+        self._limit = FAR
+        """Steps at which the innermost question with a share of its own has used it up."""
+        self._cut: list[Any] = []
+        """Open questions that were cut inside such a question."""
         self._depth = 0
         self._frames: dict[Any, Frame] = {}
         self._importing: dict[tuple[str, frozenset[str]], bool] = {}
@@ -232,16 +239,17 @@ class Resolver:
         if not self._active:
             self._steps = 0
             self._lowest = FAR
+            self._limit = FAR
             self._guesses.clear()
             self._open.clear()
             self._trail.clear()
+            self._cut.clear()
         else:
             entry = self._open.get(key)
             if entry is not None:
                 self._lowest = min(self._lowest, entry[1])
                 return entry[0]
-        self._steps += 1
-        if self._steps > self._most_steps:
+        if self._spent():
             self._lowest = -1
             return nothing or unknown("the search was cut: too many steps")
         if self._depth > self._deepest:
@@ -252,6 +260,10 @@ class Resolver:
         self._active[key] = depth
         outer = self._lowest
         start = len(self._trail)
+        shared = not self._batch and depth > 1 and key[0] in _SHARED
+        began, limit, cut = self._steps, self._limit, len(self._cut)
+        if shared:
+            self._limit = began + SHARE
         try:
             for turn in range(TURNS):
                 self._lowest = FAR
@@ -269,6 +281,16 @@ class Resolver:
             self._depth -= 1
             del self._active[key]
         mine = self._lowest
+        if shared:
+            over = self._steps > self._limit
+            self._limit = limit + self._steps - began
+            if over and mine < 0 and self._steps <= self._most_steps:
+                self._memo[key] = result = _with_a_gap(result)
+                for inner in self._cut[cut:]:
+                    self._open.pop(inner, None)
+                del self._cut[cut:]
+                self._lowest = outer
+                return result
         if mine >= depth:
             self._memo[key] = result
             for inner in self._trail[start:]:
@@ -290,11 +312,18 @@ class Resolver:
                 if self._batch:
                     self._memo[inner] = entry[0]
                 self._open[inner] = (entry[0], -1)
+                self._cut.append(inner)
             self._open[key] = (result, -1)
+            self._cut.append(key)
             del self._trail[start:]
             if depth == 1:
                 self._memo[key] = result
         return result
+
+    def _spent(self) -> bool:
+        """Take a step; whether that was one too many."""
+        self._steps += 1
+        return self._steps > self._most_steps or self._steps > self._limit
 
     # ------------------------------------------------------------ expressions
 
@@ -1260,8 +1289,8 @@ class Resolver:
                     continue
                 if not self._fits(fn, site.call) or (shift == "name" and self._surely_other(fn, site, caller)):
                     continue
-                self._steps += 1
-                if self._steps > self._most_steps:
+                if self._spent():
+                    self._lowest = -1
                     return out, False
                 for target, args in self.targets(site.call, frame):
                     if isinstance(target, FnVal) and target.fn is fn:
@@ -2287,8 +2316,8 @@ class Resolver:
                 else:
                     if not self._same_type(writer, base, obj, klass, d):
                         continue
-                    self._steps += 1
-                    if self._steps > self._most_steps:
+                    if self._spent():
+                        self._lowest = -1
                         yield Flow(Unknown("the search was cut: too many steps"))
                         return
                     applied = self._applied_to(obj, writer, base)
@@ -2507,6 +2536,17 @@ class _Given(f.Node, frozen=True, eq=False, tag=99):
 
     flows: Any
     fn: Any
+
+
+_SHARED = frozenset({"callers", "written"})
+"""Questions with a share of steps of their own."""
+
+
+def _with_a_gap(answer: Any) -> Any:
+    """An answer whose search was cut: there may be more."""
+    if answer and not isinstance(answer[0], Flow):
+        return answer[0], False
+    return union(answer, unknown("the search was cut: too many steps"))
 
 
 def _guessed(answer: Any) -> Any:

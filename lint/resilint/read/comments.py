@@ -9,19 +9,30 @@ from difflib import get_close_matches
 from resilint.facts import Suppression
 
 _NAME = b"resilint"
-_MARK = re.compile(rb"resilint:[ \t]*ignore(-file)?[ \t]*\[([^\]\r\n]*)\]([^\r\n]*)")
+# What may be long is limited: a line of a thousand openings without an end would be read a thousand times.
+_MARK = re.compile(rb"resilint:[ \t]{0,20}ignore(-file)?[ \t]{0,20}\[([^\]\r\n]{0,2000})\]")
+_REST = re.compile(rb"[^\r\n]*")
 _MEANT = re.compile(
-    rb"resilint[ \t]*(?P<colon>:?)[ \t]*(?P<word>[A-Za-z][\w-]*)"
-    rb"(?P<rules>[ \t]*[\[({=:][^\])}\r\n]*[\])}]?|[ \t]+[A-Za-z]{2,}[0-9]+(?:[, \t]+[A-Za-z]{2,}[0-9]+)*)?(?P<rest>[ \t]*[^ \t\r\n*-]?)"
+    rb"""
+    resilint [ \t]{0,20} (?P<colon>:?) [ \t]{0,20} (?P<word>[A-Za-z][\w-]{0,30})
+    (?P<rules>
+        [ \t]{0,20} [\[({=:] [^\])}\r\n]{0,200} [\])}]?
+      | [ \t]{1,20} [A-Za-z]{2,}[0-9]+ (?: [, \t]+ [A-Za-z]{2,}[0-9]+ ){0,20}
+    )?
+    (?P<rest> [ \t]{0,20} [^ \t\r\n*-]? )
+    """,
+    re.VERBOSE,
 )
 _WORDS = ("ignore", "ignore-file")
-_OTHERS = frozenset({"allow", "disable", "disable-line", "disable-next-line", "ignore-next-line", "nolint", "noqa", "off", "skip", "suppress"})
+_OTHERS = frozenset(
+    ("allow", "disable", "disable-line", "disable-next-line", "ignore-next-line", "nolint", "noqa", "off", "skip", "suppress")
+)
 """What other tools say instead."""
 _CLOSERS = ("*/", "-->", "*}", "#}")
 
 
 def suppressions(data: bytes, comment_at: Callable[[int], int | None]) -> tuple[Suppression, ...]:
-    """All suppressions of a file, the first of each comment line. One without codes suppresses nothing: it names none, or is mistyped.
+    """All suppressions of a file, the first of each comment line. One without codes names no rule, or is mistyped.
 
     `comment_at(offset)` gives the offset where the comment starts that covers `offset`, or `None` if no comment does;
     it is asked only where the marker stands, in order, so that a file without one costs a single search.
@@ -46,7 +57,10 @@ def suppressions(data: bytes, comment_at: Callable[[int], int | None]) -> tuple[
         before = at
         sound = written.re is _MARK
         end = written.end() if sound else written.end("rules") if written["rules"] else written.end("word")
-        reason = written[3].decode("utf-8", "replace") if sound else ""
+        reason = ""
+        if sound and (rest := _REST.match(data, end)) is not None:
+            end = rest.end()
+            reason = rest[0].decode("utf-8", "replace")
         for closer in _CLOSERS:
             reason = reason.split(closer)[0]
         codes = written[2].decode("utf-8", "replace").split(",") if sound else []
