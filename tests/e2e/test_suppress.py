@@ -116,6 +116,7 @@ def test_mistyped_comments(toy: Path, report: Run, comment: str, hint: str) -> N
         "resilint reads this",
         "resilint ignores this line",
         "made for resilint",
+        "see what resilint: ignore does",
         "https://example.com/resilint:8080",
     ],
 )

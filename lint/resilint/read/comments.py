@@ -28,6 +28,7 @@ _OTHERS = frozenset(
     ("allow", "disable", "disable-line", "disable-next-line", "ignore-next-line", "nolint", "noqa", "off", "skip", "suppress")
 )
 """What other tools say instead."""
+_MARKERS = b"#/*;!<- \t"
 _CLOSERS = ("*/", "-->", "*}", "#}")
 
 
@@ -45,6 +46,9 @@ def suppressions(data: bytes, comment_at: Callable[[int], int | None]) -> tuple[
     while at >= 0:
         written = _MARK.match(data, at) or _mistyped(data, at)
         start = comment_at(at) if written is not None else None
+        if written is not None and start is not None and written.re is _MEANT and not written["rules"]:
+            # A bare word is meant for us only where the comment starts with it; further on it is prose about us.
+            start = None if data[max(start, at - 100) : at].strip(_MARKERS) else start
         if written is None or start is None:
             at = data.find(_NAME, at + 1)
             continue
