@@ -166,7 +166,7 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
 
     outputs = [_output(text, options["kind"]) for text in options["outputs"]]
     scope, settings = _program(paths, options["root"])
-    rules, known = _rules(settings, options["select"], options["ignore"])
+    rules, known = _rules(scope, settings, options["select"], options["ignore"])
     result = _run(scope, settings, rules, known, options)
     _tell(scope, result, options)
     _report(result, outputs, options)
@@ -231,7 +231,9 @@ def _known() -> tuple[Rule, ...]:
         raise Wrong(str(problem)) from None
 
 
-def _rules(settings: Settings, select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+def _rules(
+    scope: Scope, settings: Settings, select: tuple[str, ...], ignore: tuple[str, ...]
+) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     """The rules that run, and all there are. What is selected here takes the place of both lists of the settings."""
     from resilint import registry
 
@@ -242,6 +244,18 @@ def _rules(settings: Settings, select: tuple[str, ...], ignore: tuple[str, ...])
                 raise Wrong(f"{option}: unknown rule {selector!r}{registry.suggestion(selector, known)}")
     if select:
         return registry.selected(known, select, ignore), known
+    if settings.select and not any(registry.is_known(selector, known) for selector in settings.select):
+        from resilint.settings import SettingsError
+
+        # One of several is RS003 and the run goes on; without any nothing would be checked, and the gate would be green for ever.
+        problems = [
+            (
+                settings.place_or_start("select", str(index)),
+                f"unknown rule {selector!r} in select{registry.suggestion(selector, known)}",
+            )
+            for index, selector in enumerate(settings.select)
+        ]
+        raise _wrong(SettingsError(problems, scope.root).seen_from(scope.here))
     return registry.selected(known, settings.select, (*settings.ignore, *ignore)), known
 
 

@@ -141,6 +141,11 @@ def discover(root: Path, under: tuple[str, ...], excluded: Callable[[str], bool]
     return found
 
 
+def every_path(root: Path) -> list[str]:
+    """All files below the root that nobody ignores, of any kind."""
+    return list(_listing(root, "", Discovery()))
+
+
 def _list(root: Path, before: str, judged_from: int, pending: dict[str, int], found: Discovery) -> None:
     """Adds the files under a folder; whether they are other people's is judged by their paths from that index on."""
     for path in _listing(root, before, found):

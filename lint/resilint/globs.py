@@ -18,16 +18,33 @@ def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
     return lambda path: match(path) is not None
 
 
+def fault(pattern: str) -> str | None:
+    """What is wrong with a glob; `None` if nothing is."""
+    try:
+        matcher([pattern])
+    except re.error as problem:
+        return str(problem)
+    at = pattern.find("[")
+    while at >= 0:
+        close = pattern.find("]", at + 2)
+        if close < 0:
+            return "[ without ]; the character itself is written [[]"
+        at = pattern.find("[", close)
+    return None
+
+
 def _regex(pattern: str) -> str:
     text = pattern.removeprefix("./").rstrip("/")
     if "/" not in text:
         text = "**/" + text
     text = text.removeprefix("/")
-    out = []
+    out: list[str] = []
     at = 0
     while at < len(text):
         if text.startswith("**/", at):
-            out.append("(?:[^/]+/)*")
+            if out[-1:] != ["(?:[^/]+/)*"]:
+                # Twice would say the same and be tried in every combination.
+                out.append("(?:[^/]+/)*")
             at += 3
         elif text.startswith("**", at):
             out.append(".*")
@@ -39,7 +56,7 @@ def _regex(pattern: str) -> str:
             out.append("[^/]")
             at += 1
         elif text[at] == "[" and (close := text.find("]", at + 2)) > 0:
-            inner = text[at + 1 : close].replace("\\", r"\\")
+            inner = re.sub(r"[\\\[&~|]", r"\\\g<0>", text[at + 1 : close])
             out.append("[" + ("^" + inner[1:] if inner.startswith("!") else inner) + "]")
             at = close + 1
         else:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -19,14 +20,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from resilint.cache import Cache
-from resilint.discover import discover
+from resilint.discover import discover, every_path
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.facts import FileFacts
+from resilint.globs import matcher
 from resilint.intake import Intake, take_in
 from resilint.model import Confidence, Finding, Rule, Severity, Span
 from resilint.registry import is_known, matches, suggestion
 from resilint.scope import Scope
-from resilint.settings import Settings
+from resilint.settings import Settings, SettingsError
 from resilint.suppress import apply
 from resilint.text import Lines
 
@@ -167,11 +169,70 @@ def read_program(
     finally:
         if cache is not None:
             cache.close()
+    if scope.whole:
+        _check_declared(scope, settings, [source.path for source in discovery.sources], intake)
     skipped = {**discovery.skipped, **dict.fromkeys(intake.generated, "generated or minified")}
     reading = Reading(intake.files, skipped=skipped, not_checked=_not_checked(scope, intake, skipped, settings))
     reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake, texts, settings)
     reading.failures += [Failure(scope.shown(path), message) for path, message in intake.failed.items()]
     return reading
+
+
+def _check_declared(scope: Scope, settings: Settings, paths: list[str], intake: Intake) -> None:
+    """Raises `SettingsError` for globs of services and for a profile that mean nothing in the program: a misspelt one says nothing.
+
+    Only where the settings speak of the whole program: for a part of it, what they declare may lie elsewhere.
+    """
+    if settings.prefix:
+        return
+    problems = []
+    everything: list[str] | None = None
+    for service in settings.services.values():
+        for index, glob in enumerate(service.paths):
+            matched = matcher([glob])
+            if any(map(matched, paths)):
+                continue
+            if everything is None:
+                # Also what no reader reads yet: a service may be written in any language.
+                everything = every_path(scope.root)
+            if not any(map(matched, everything)):
+                span = settings.place_or_start("services", service.name, "paths", str(index))
+                problems.append((span, f"services.{service.name}.paths: {glob!r} matches no file{_near_folder(glob, everything)}"))
+    if settings.profile is not None and settings.profile not in (known := _profiles(paths, intake)):
+        near = get_close_matches(settings.profile, sorted(known), 1)
+        hint = f": did you mean {near[0]!r}?" if near else ""
+        message = f"profile {settings.profile!r}: nothing in the program is named for it{hint}"
+        problems.append((settings.place_or_start("profile"), message))
+    if problems:
+        raise SettingsError(sorted(problems), scope.root)
+
+
+def _near_folder(glob: str, paths: Iterable[str]) -> str:
+    """A hint at the folder that is spelt most like the glob's fixed beginning."""
+    fixed = re.split(r"[*?\[]", glob.removeprefix("./"), maxsplit=1)[0].rpartition("/")[0] or glob.rstrip("/")
+    folders = {path[:at] for path in paths for at, char in enumerate(path) if char == "/"}
+    near = get_close_matches(fixed, sorted(folders), 1)
+    return f": did you mean {near[0]!r}?" if near else ""
+
+
+_WORD = re.compile(r"\w+(?:-\w+)*")
+
+
+def _profiles(paths: Iterable[str], intake: Intake) -> set[str]:
+    """Every word that may name a profile, environment or overlay: in names of files and folders, and where documents say it."""
+    known: set[str] = set()
+    for path in paths:
+        for part in re.split(r"[/.]", path):
+            known.add(part)
+            # `values-prod`, `application-eu-west`, `prod_values`
+            known.update(part[match.end() :] for match in re.finditer(r"[-_]", part))
+            known.update(part[: match.start()] for match in re.finditer(r"[-_]", part))
+    for facts in intake.files.values():
+        for setting in facts.settings:
+            if any("profile" in key for key in setting.path[-2:]):
+                known.update(_WORD.findall(setting.text))
+                known.add(setting.path[-1])
+    return known
 
 
 def _not_checked(scope: Scope, intake: Intake, skipped: Mapping[str, str], settings: Settings) -> dict[str, str]:
@@ -197,7 +258,6 @@ def link(reading: Reading, settings: Settings, texts: Texts) -> Program:
 def _input_errors() -> tuple[type[Exception], ...]:
     """What a program raises when the user's settings are wrong, not resilint."""
     from resilint.knowledge import KnowledgeError
-    from resilint.settings import SettingsError
 
     return KnowledgeError, SettingsError
 
@@ -244,7 +304,7 @@ def _unknown_in_settings(settings: Settings, known: tuple[Rule, ...]) -> Iterato
     ]
     for keys, selector in written:
         if not is_known(selector, known):
-            span = settings.place(*keys) or Span(settings.path, 1, 1, 1, 1)
+            span = settings.place_or_start(*keys)
             yield UNKNOWN_RULE.finding(span, f"unknown rule {selector!r} in {keys[0]}{suggestion(selector, known)}")
 
 

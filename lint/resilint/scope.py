@@ -34,6 +34,11 @@ class Scope:
         """The folder people see paths from."""
         return self.current or self.base
 
+    @property
+    def whole(self) -> bool:
+        """Whether all that lies below the root is the program, whatever is reported of it."""
+        return "" in self.under
+
     def reports(self, path: str) -> bool:
         """Whether findings in a file of the program are shown."""
         return not self.reported or any(not part or path == part or path.startswith(part + "/") for part in self.reported)

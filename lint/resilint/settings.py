@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilint.globs import matcher
+from resilint.globs import fault, matcher
 from resilint.model import Confidence, Severity, Span
 from resilint.own_files import UnusableError, check_aliases, read_text
 
@@ -116,6 +116,10 @@ class Settings:
     def place(self, *keys: str) -> Span | None:
         """Where a key is written: `place("services", "account", "queues", "hotkey", "batch")`. List items are counted from "0"."""
         return self.places.get(keys)
+
+    def place_or_start(self, *keys: str) -> Span:
+        """Where a key is written, else the start of the file."""
+        return self.places.get(keys) or Span(self.path, 1, 1, 1, 1)
 
     def is_test(self, path: str) -> bool:
         """Whether a file of the program is test code, an example or a one-off script."""
@@ -241,7 +245,7 @@ def _check_knowledge_files(settings: Settings, folder: Path) -> None:
     for index, item in enumerate(settings.knowledge):
         if not isinstance(item, str):
             continue
-        span = settings.place("knowledge", str(index)) or Span(settings.path, 1, 1, 1, 1)
+        span = settings.place_or_start("knowledge", str(index))
         try:
             read_text(folder / item)
         except UnusableError as problem:
@@ -521,9 +525,8 @@ class _Checker:
         return self._texts(node, path)
 
     def _check_glob(self, glob: str, span: Span, path: tuple[str, ...]) -> None:
-        try:
-            matcher([glob])
-        except re.error as problem:
+        problem = fault(glob)
+        if problem is not None:
             self._wrong(span, f"{_dotted(path)}: {glob!r} is no glob: {problem}")
 
     def _number(self, node: _Node, path: tuple[str, ...]) -> float | None:

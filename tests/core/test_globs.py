@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
-from resilint.globs import matcher
+from resilint.globs import fault, matcher
 
 
 @pytest.mark.parametrize(
@@ -35,3 +37,22 @@ def test_patterns(pattern: str, path: str, matches: bool) -> None:
 
 def test_no_pattern_matches_nothing() -> None:
     assert not matcher([])("a")
+
+
+@pytest.mark.parametrize("glob", ["[", "a/[b", "x[]", "[]/[a", "[z-a]", "[!]"])
+def test_what_is_no_glob(glob: str) -> None:
+    assert fault(glob)
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"), [("[[]", "["), ("[]]", "]"), ("a[!b]", "ac"), ("[a&&b]", "&"), ("]", "]"), ("[\\\\]", "\\")]
+)
+def test_brackets_hold_any_character(glob: str, path: str, recwarn: pytest.WarningsRecorder) -> None:
+    assert fault(glob) is None and matcher([glob])(path)
+    assert not recwarn.list
+
+
+def test_repeated_stars_are_tried_once() -> None:
+    start = time.perf_counter()
+    assert not matcher(["**/" * 30 + "b"])("a/" * 60 + "a")
+    assert time.perf_counter() - start < 5

@@ -337,3 +337,34 @@ def test_output_that_cannot_be_written_is_one_line(work: Path, command: str) -> 
 def test_errors_that_cannot_be_written_keep_their_status(work: Path) -> None:
     assert start(work, "resilint check nowhere 2> /dev/full").returncode == 2
     assert start(work, "resilint check nowhere 2>&-").returncode == 2
+
+
+def test_a_selection_of_nothing_is_refused(work: Path, resilint: Run) -> None:
+    (work / "resilint.yaml").write_text("select: [RS999, wait-lung]\n")
+    assert resilint("check", code=2).stderr == (
+        "resilint: resilint.yaml:1:10: unknown rule 'RS999' in select\n"
+        "resilint.yaml:1:17: unknown rule 'wait-lung' in select: did you mean 'wait-long'?\n"
+    )
+    assert resilint("check", "--select", "RS102", code=1).stderr == ""
+
+
+def test_declarations_that_match_nothing_are_refused(work: Path, resilint: Run) -> None:
+    for name in ("services/account/Main.java", "deploy/values-prod.yaml", "application.yaml"):
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text("")
+    (work / "application.yaml").write_text("spring.config.activate.on-profile: staging\n")
+    settings = work / "resilint.yaml"
+    for profile in ("prod", "staging"):
+        settings.write_text(f"profile: {profile}\nservices: {{a: {{paths: ['services/account/**', app.py]}}}}\n")
+        assert resilint("check", code=1).stderr == ""
+    settings.write_text("profile: prodd\nservices:\n  a: {paths: ['services/acount/**', app.py]}\n  b: {paths: [elsewhere]}\n")
+    message = (
+        "resilint: resilint.yaml:1:1: profile 'prodd': nothing in the program is named for it: did you mean 'prod'?\n"
+        "resilint.yaml:3:15: services.a.paths: 'services/acount/**' matches no file: did you mean 'services/account'?\n"
+        "resilint.yaml:4:15: services.b.paths: 'elsewhere' matches no file\n"
+    )
+    assert resilint("check", code=2).stderr == message
+    assert resilint("check", "app.py", code=2).stderr == message
+    # A part of what the settings speak of.
+    assert resilint("check", "deploy", code=0).stderr == ""
+    assert resilint("check", "deploy", "services", code=0).stderr == ""
