@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 MAX_BYTES = 5_000_000
 """Larger files are data, not code or configuration that someone wrote."""
 
+HEAD = 4096
+"""Bytes that say of which kind a file is whose name does not."""
+
 VENDORED = frozenset(
     {
         ".eggs",
@@ -181,7 +184,7 @@ def _look(file: str, path: str, found: Discovery) -> int:
             return mode
         if kind is None and _needs_content(name):
             with open(file, "rb") as stream:
-                kind = kind_of_content(name, stream.read(4096))
+                kind = kind_of_content(name, stream.read(HEAD))
     except FileNotFoundError:
         # Deleted in the work tree, still in git's index.
         return 0
@@ -253,7 +256,8 @@ def kind_of_content(name: str, head: bytes) -> str | None:
         if _NGINX_BLOCK.search(head):
             return "nginx"
         return "ini" if _INI_FIRST.match(head) else None
-    return "python" if _PYTHON_SHEBANG.match(head) else None
+    # An archive that Python runs starts like a script.
+    return "python" if _PYTHON_SHEBANG.match(head) and b"\0" not in head else None
 
 
 def is_generated(data: bytes, kind: str) -> bool:

@@ -109,16 +109,26 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
 def read_file(root: str, path: str, kind: str) -> Outcome:
     """The facts of one file. Never raises: what goes wrong is part of the answer."""
     from resilint.read import read
+    from resilint.read.encoding import as_read, binary, fault
 
     try:
         with open(os.path.join(root, path), "rb") as stream:
             data = stream.read()
-    except OSError as problem:
-        return Outcome(path, b"", b"", reason(problem))
+    except OSError as refusal:
+        return Outcome(path, b"", b"", reason(refusal))
     try:
-        facts = encode(FileFacts(kind, generated=True)) if is_generated(data, kind) else read(data, kind)
-    except Exception as problem:
-        return Outcome(path, b"", b"", f"the {kind} reader failed: {type(problem).__name__}: {problem}", crash=True)
+        source = as_read(data, kind)
+        if is_generated(source, kind):
+            facts = encode(FileFacts(kind, generated=True))
+        elif (problem := binary(source, kind)) is not None:
+            facts = encode(FileFacts(kind, errors=(problem,)))
+        else:
+            facts = read(source, kind)
+            if (problem := fault(source, kind)) is not None:
+                said = decode(facts)
+                facts = encode(msgspec.structs.replace(said, errors=(problem, *said.errors)))
+    except Exception as crash:
+        return Outcome(path, b"", b"", f"the {kind} reader failed: {type(crash).__name__}: {crash}", crash=True)
     return Outcome(path, key_of(data, kind), facts)
 
 

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from resilint.cache import Cache
-from resilint.discover import discover, every_path
+from resilint.discover import HEAD, discover, every_path, kind_of_content, kind_of_name
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.facts import FileFacts
 from resilint.globs import matcher
 from resilint.intake import Intake, take_in
 from resilint.model import Confidence, Finding, Rule, Severity, Span
+from resilint.read.encoding import as_read
 from resilint.registry import is_known, matches, suggestion
 from resilint.scope import Scope
 from resilint.settings import Settings, SettingsError
@@ -82,15 +83,16 @@ Progress = Callable[[int, int], None]
 
 
 class Texts:
-    """The bytes and the lines of the program's files, the latest ones kept."""
+    """The bytes, as readers got them, and the lines of the program's files, the latest ones kept."""
 
     def __init__(self, root: Path) -> None:
         def read(path: str) -> bytes:
             try:
-                return (root / path).read_bytes()
+                data = (root / path).read_bytes()
             except OSError:
                 # Gone since it was read: findings in it keep their places and lose their excerpts.
                 return b""
+            return as_read(data, kind_of_name(path) or kind_of_content(path.rpartition("/")[2], data[:HEAD]) or "")
 
         self.source: Callable[[str], bytes] = lru_cache(maxsize=64)(read)
         self.lines: Callable[[str], Lines] = lru_cache(maxsize=64)(lambda path: Lines(self.source(path)))
