@@ -135,10 +135,12 @@ class Program:
         """Whether it lies in test code, an example or a one-off script."""
         return fn.module.is_test
 
-    def sites(self, wanted: Callable[[str], bool], *languages: str) -> Iterator[CallSite]:
-        """Calls whose last segment is wanted, found by the headers: bodies without one are not decoded."""
+    def sites(
+        self, wanted: Callable[[str], bool], *languages: str, among: Callable[[Module], bool] | None = None
+    ) -> Iterator[CallSite]:
+        """Calls whose last segment is wanted, found by the headers: bodies without one are not decoded. `among`: in which files."""
         for fn in self.functions(*languages):
-            if any(wanted(c.rpartition(".")[2].rstrip("{")) for c in fn.head.calls):
+            if (among is None or among(fn.module)) and any(wanted(c.rpartition(".")[2].rstrip("{")) for c in fn.head.calls):
                 for site in fn.body.calls:
                     if wanted(site.last):
                         yield site

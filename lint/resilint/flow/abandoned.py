@@ -183,8 +183,9 @@ class _Finder:
 
     def late_joins(self) -> Iterator[Abandoned]:
         """Joins with a timeout whose work goes on when it is over."""
-        for site in self.program.sites(lambda last: last in self._join_names, "python"):
-            if self.program.is_test(site.fn) or not _may_be_timed(site.call) or not self.program.spawning.near(site.fn.module):
+        among = self.program.spawning.may_start
+        for site in self.program.sites(self._join_names.__contains__, "python", among=among):
+            if not _may_be_timed(site.call):
                 continue
             for target, entry in self.program.described(site):
                 patience = self._patience(entry, target, site)
@@ -197,12 +198,20 @@ class _Finder:
 
     @cached_property
     def _join_names(self) -> frozenset[str]:
+        """Last segments of calls that wait for work, not for the next item of a queue, and may be given a time."""
+        table = self.program.knowledge.of("python")
+        owners = (
+            (call, name, table.type(name.rpartition(".")[0]))
+            for lib in table.libraries
+            for call in lib.calls
+            for name in call.names
+        )
         return frozenset(
             name.rpartition(".")[2]
-            for library in self.program.knowledge.of("python").libraries
-            for call in library.calls
-            if call.does in ("wait", "submit") and any(b.slot in ("wait", "total") and b.unit == "s" for b in call.bounds)
-            for name in call.names
+            for call, name, kind in owners
+            if call.does in ("wait", "submit")
+            and any(b.slot in ("wait", "total") and b.unit == "s" for b in call.bounds)
+            and (kind is None or kind.role != "queue")
         )
 
     def _patience(self, entry: CallEntry, target: Target, site: CallSite) -> float | None:

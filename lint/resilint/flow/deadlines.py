@@ -152,7 +152,6 @@ class Deadlines:
         """The bound of the scopes around a call in its own function: seconds, `None` if its length is unknown, `inf` for none."""
         best: float | None = inf
         body = site.fn.body
-        table = self.resolver.table(site.fn.module)
         frame = self.resolver.frame(site.fn)
         for arm in site.arm.chain():
             node = arm.node

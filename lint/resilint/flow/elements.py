@@ -441,9 +441,9 @@ class Elements:
             family = self.resolver.family(owner)
             for module in dict.fromkeys(klass.module for klass in family):
                 for other in by_file.get(module, ()):
-                    if other is not fn and other.is_method and other.head.params[0].name == receiver:
-                        if self.resolver.owner(other) in family:
-                            yield other
+                    same_receiver = other is not fn and other.is_method and other.head.params[0].name == receiver
+                    if same_receiver and self.resolver.owner(other) in family:
+                        yield other
         elif not rest and not self._local(head, fn):
             for other in by_file.get(fn.module, ()):
                 if other is not fn and not self._local(head, other):
@@ -475,9 +475,10 @@ class Elements:
         many = len(by_file) > FILES
         homes = frozenset({home.path})
         for module, users in by_file.items():
-            if module.language == home.language and not (module.is_test and not home.is_test):
-                if module is home or not many or self.resolver.imports_from(module, homes):
-                    yield from users
+            if module.language != home.language or (module.is_test and not home.is_test):
+                continue
+            if module is home or not many or self.resolver.imports_from(module, homes):
+                yield from users
 
     # ------------------------------------------------------------ what is put into an object later
 

@@ -6,7 +6,7 @@ library, because no construction, import, annotation or known result leads to it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
@@ -105,6 +105,7 @@ class Reach:
         self._index()
         self._seed()
         self._run()
+        self._answers: dict[tuple[Fun, str], bool] = {}
 
     # ------------------------------------------------------------ what counts
 
@@ -563,7 +564,7 @@ class Reach:
         """Whether an expression may be such an object, or hold one."""
         match expr:
             case f.Ref():
-                return self._holds_name(expr, fun)
+                return self._holds_name(expr.name, fun)
             case f.Call():
                 return self._holds_call(expr, fun)
             case f.New():
@@ -580,15 +581,15 @@ class Reach:
             case _:
                 return any(self.holds(child, fun) for child in children(expr))
 
-    def _holds_name(self, expr: f.Ref, fun: Fun) -> bool:
-        head, _, rest = expr.name.partition(".")
+    def _holds_name(self, name: str, fun: Fun) -> bool:
+        head, _, rest = name.partition(".")
         if not rest:
             if self._local(head, fun):
                 return True
             if head not in fun.params and self._held_name(head, fun.module):
                 return True
         else:
-            base, _, last = expr.name.rpartition(".")
+            base, _, last = name.rpartition(".")
             receiver = fun.head.params[0].name if fun.is_method else "self"
             if self._stored(last, base == receiver, fun):
                 return True
@@ -597,16 +598,16 @@ class Reach:
             ):
                 return True
             gives = last in self.methods or last in self.giving or fun.module.is_open_ended(self.table)
-            if gives and self.holds(f.Ref(expr.at, expr.end, base), fun):
+            if gives and self._holds_name(base, fun):
                 return True
-        full = self.external(fun.module, expr.name)
+        full = self.external(fun.module, name)
         return full is not None and (self.gives(full) or self.waits(full))
 
     def _holds_call(self, expr: f.Call, fun: Fun) -> bool:
         if self._gives_here(expr, fun):
             return True
         last = last_name(expr.fn)
-        if last in self.names and (not isinstance(expr.fn, f.Ref) or self._holds_name(expr.fn, fun)):
+        if last in self.names and (not isinstance(expr.fn, f.Ref) or self._holds_name(expr.fn.name, fun)):
             # A class that stands on a known type, or an object that is called (a factory of sessions).
             return True
         if isinstance(expr.fn, f.Ref):
@@ -619,7 +620,7 @@ class Reach:
             base = expr.fn.name.rpartition(".")[0]
             if not base and self._local(last, fun):
                 return True
-            if base and last in self.giving and self.holds(f.Ref(expr.at, expr.end, base), fun):
+            if base and last in self.giving and self._holds_name(base, fun):
                 return True
         elif isinstance(expr.fn, f.Field):
             if last in self.giving and self.holds(expr.fn.base, fun):
@@ -631,28 +632,43 @@ class Reach:
     def candidate(self, site: CallSite) -> bool:
         """Whether a call may be one of a known waiting function or of a method of such an object."""
         fn = site.call.fn
-        fun = site.fn
         if isinstance(fn, f.Ref):
-            base, _, method = fn.name.rpartition(".")
-            full = self.external(fun.module, fn.name)
-            if full is not None:
-                call = self.table.call(full)
-                if call is not None:
-                    return call.does in self.kinds
-            if not base:
-                return self.holds(fn, fun) or self._starred(fun.module)
-            if fun.is_method and base == fun.head.params[0].name:
-                return self._stored(method, True, fun) or self._stands_on(fun)
-            if self.holds(f.Ref(fn.at, fn.end, base), fun) or self._stored(method, False, fun):
-                return True
-            # Any attribute of an open-ended object is another one: `client.shop.orders.find()`.
-            parts = base.split(".")
-            return self._by_attribute and any(
-                self.holds(f.Ref(fn.at, fn.end, ".".join(parts[:n])), fun) for n in range(1, len(parts))
-            )
+            return self.may_be(fn.name, site.fn)
         if isinstance(fn, f.Field):
-            return self.holds(fn.base, fun) or self._stored(fn.name, False, fun)
-        return self.holds(fn, fun)
+            return self.holds(fn.base, site.fn) or self._stored(fn.name, False, site.fn)
+        return self.holds(fn, site.fn)
+
+    def may_be(self, called: str, fun: Fun) -> bool:
+        """The same by the name that is called, as the header of a function has it too."""
+        key = (fun, called)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self._may_be(called, fun)
+        return found
+
+    def _may_be(self, called: str, fun: Fun) -> bool:
+        base, _, method = called.rpartition(".")
+        full = self.external(fun.module, called)
+        if full is not None:
+            call = self.table.call(full)
+            if call is not None:
+                return call.does in self.kinds
+        if not base:
+            return self._holds_name(called, fun) or self._starred(fun.module)
+        if fun.is_method and base == fun.head.params[0].name:
+            return self._stored(method, True, fun) or self._stands_on(fun)
+        if self._holds_name(base, fun) or self._stored(method, False, fun):
+            return True
+        # Any attribute of an open-ended object is another one: `client.shop.orders.find()`.
+        parts = base.split(".")
+        return self._by_attribute and any(self._holds_name(".".join(parts[:n]), fun) for n in range(1, len(parts)))
+
+    def sites(self, fun: Fun, wanted: Callable[[str], bool]) -> Iterator[CallSite]:
+        """Candidates among the calls of wanted names in a function; its body is decoded only where its header shows one."""
+        if any(wanted(c) and (c.startswith(".") or self.may_be(c, fun)) for c in fun.head.calls):
+            for site in fun.body.calls:
+                if wanted(dotted(site.call.fn) or "." + site.last) and self.candidate(site):
+                    yield site
 
     def _stands_on(self, fun: Fun) -> bool:
         owner = self.program.resolver.owner(fun)

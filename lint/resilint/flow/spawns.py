@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -13,7 +13,7 @@ from resilint import facts as f
 from resilint.flow.inputs import NONE, Size, worst
 from resilint.flow.values import Bound, Ext, Flow, FnVal, Frame, Hop, Num, Obj
 from resilint.knowledge.schema import Bound as KnownBound
-from resilint.knowledge.schema import SpawnRow
+from resilint.knowledge.schema import CallEntry, SpawnRow
 from resilint.link.code import CallSite, Fun, Module, children, dotted, leaves, walk
 from resilint.model import Confidence, Span, Step
 
@@ -157,10 +157,8 @@ class Spawns:
             spawn.args = (site.call.fn, *(a.value for a in site.call.args))
             found[(*site.fn.key, site.call.at)] = spawn
         for language in ("python", "go"):
-            for site in self.program.sites(self._spawning_names.__contains__, language):
+            for site in self.program.sites(self._spawning_names.__contains__, language, among=self.may_start):
                 key = (*site.fn.key, site.call.at)
-                if self.program.is_test(site.fn) or not self.near(site.fn.module):
-                    continue
                 known = self._by_row(site)
                 if known is not None and key not in found:
                     found[key] = known
@@ -186,6 +184,10 @@ class Spawns:
             found = any(imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports)
             self._near[module.path] = found
         return found
+
+    def may_start(self, module: Module) -> bool:
+        """Whether work may start or be joined in a file: it is no test and imports a library that starts work."""
+        return not module.is_test and self.near(module)
 
     @cached_property
     def _starting(self) -> dict[str, frozenset[str]]:
@@ -638,7 +640,7 @@ class Spawns:
     def _waits(self, site: CallSite) -> bool:
         if site.last in ("Wait", "join", "result", "join_all", "wait_all", "joinall"):
             return True
-        return any(
+        return site.last in self._waiting_names[site.fn.module.language] and any(
             entry.does == "wait" or (entry.spawn is not None and entry.spawn.joins) for _, entry in self.program.described(site)
         )
 
@@ -660,10 +662,32 @@ class Spawns:
             return True
         return spawn.unit == "goroutine" and site.last == "Wait"
 
+    @cached_property
+    def _waiting_names(self) -> dict[str, frozenset[str]]:
+        """Last segments of calls that wait for work."""
+        return self._lasts(lambda call, _: call.does == "wait" or (call.spawn is not None and call.spawn.joins))
+
+    @cached_property
+    def _permit_names(self) -> dict[str, frozenset[str]]:
+        """Last segments of calls that take a permit."""
+        return self._lasts(lambda call, role: call.takes is not None or (call.does == "wait" and role == "gate"))
+
+    def _lasts(self, wanted: Callable[[CallEntry, str], bool]) -> dict[str, frozenset[str]]:
+        out: dict[str, frozenset[str]] = {}
+        for language in ("python", "go", "java"):
+            table = self.program.knowledge.of(language)
+            names = ((name, call) for library in table.libraries for call in library.calls for name in call.names)
+            owners = ((name, call, table.type(name.rpartition(".")[0])) for name, call in names)
+            out[language] = frozenset(
+                name.rpartition(".")[2] for name, call, kind in owners if wanted(call, kind.role if kind is not None else "")
+            )
+        return out
+
     def _acquires(self, site: CallSite) -> bool:
         if site.last.lower() in _ACQUIRES:
             return True
-        for target, entry in self.program.described(site):
+        described = self.program.described(site) if site.last in self._permit_names[site.fn.module.language] else ()
+        for target, entry in described:
             gate = target.holder is not None and self._role(target.holder, site.fn) == "gate"
             if entry.takes is not None or (gate and entry.does == "wait"):
                 return True

@@ -18,6 +18,7 @@ from resilint.link.code import CallSite, Fun, Klass, dotted, last_name
 from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
+    from resilint.flow.reach import Reach
     from resilint.program import Program
 
 TIME = frozenset(
@@ -382,12 +383,9 @@ def written_slots(program: Program) -> Iterator[WrittenSlot]:
 def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterator[WrittenSlot]:
     resolver, slots = program.resolver, program.slots
     reach = program.reach(language, ("network", "query", "connect"))
-    for site in program.sites(wanted.__contains__, language):
-        name = dotted(site.call.fn)
-        if not (name and reach.external(site.fn.module, name)) and not reach.candidate(site):
-            continue
+    table = program.knowledge.of(language)
+    for site in _sites(program, language, wanted, reach):
         frame = resolver.frame(site.fn)
-        table = resolver.table(site.fn.module)
         for target in program.targets(site):
             if not target.name:
                 continue
@@ -417,6 +415,28 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                         for slot in slots.classified(row, resolver.ask(bind.expr, bind.frame), target.holder, (site.fn, bind.expr)):
                             if slot.flow is not None:
                                 yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
+
+
+def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach) -> Iterator[CallSite]:
+    """Calls of these names that an import leads to, or that may be of an object which waits."""
+    table = program.knowledge.of(language)
+
+    def may_be(called: str, fn: Fun) -> bool:
+        if called.rpartition(".")[2].rstrip("{") not in wanted:
+            return False
+        if called.startswith("."):
+            return True
+        full = reach.external(fn.module, called.rstrip("{"))
+        if full is None:
+            return reach.may_be(called, fn)
+        return full in table.canonical_names or table.call(full) is not None or table.made_by(full) is not None
+
+    for fn in program.functions(language):
+        if any(may_be(c, fn) for c in fn.head.calls):
+            for site in fn.body.calls:
+                name = dotted(site.call.fn)
+                if site.last in wanted and (may_be(name, fn) if name else reach.candidate(site)):
+                    yield site
 
 
 def _spoken(source: Source, api: str, holder: Obj | None, site: CallSite) -> Iterator[WrittenSlot]:

@@ -89,18 +89,14 @@ def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallS
     wanted = reach.methods
     for fn in program.functions(language):
         everything = fn.module.is_open_ended(table)
-        if everything or any(c.rpartition(".")[2] in wanted or ("." not in c and c in reach.names) for c in fn.head.calls):
-            for site in fn.body.calls:
-                if (
-                    (
-                        site.last in wanted
-                        or (everything and "." in dotted(site.call.fn))
-                        or (isinstance(site.call.fn, f.Ref) and "." not in site.call.fn.name)
-                    )
-                    and reach.candidate(site)
-                    and not _declared_here(program, site)
-                ):
-                    yield site
+
+        def asked(called: str, everything: bool = everything) -> bool:
+            base, dot, last = called.rpartition(".")
+            return last in wanted or not dot or (everything and bool(base))
+
+        for site in reach.sites(fn, asked):
+            if not _declared_here(program, site):
+                yield site
 
 
 def _declared_here(program: Program, site: CallSite) -> bool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.values import FnVal, Obj
+from resilint.knowledge.index import Table
 from resilint.knowledge.schema import EntryRow
-from resilint.link.code import CallSite, Fun, Klass, dotted, last_name
+from resilint.link.code import CallSite, Fun, Klass, Module, dotted, last_name
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -128,10 +129,10 @@ def _registered(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
     for language in ("python", "go"):
         wanted = _lasts(program, language, "call")
         table = program.knowledge.of(language)
-        libraries = frozenset(m for lib in table.libraries if any(row.call for row in lib.entries) for m in lib.modules)
+        near = _registrars(program, language, table)
         declared = frozenset(fun.name for fun in program.functions(language) if fun.head.kind in ("free", "method"))
-        for site in program.sites(wanted.__contains__, language):
-            if not _may_register(site, declared, libraries):
+        for site in _calls_on_registrars(program, language, wanted, near):
+            if not _hands_over(site, declared):
                 continue
             for target in program.targets(site):
                 for row in resolver.table(site.fn.module).registration(target.name) if target.name else ():
@@ -146,22 +147,45 @@ def _registered(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
                                     yield thing, row, f"registered with {target.name}"
 
 
-def _may_register(site: CallSite, declared: frozenset[str], libraries: frozenset[str]) -> bool:
-    """Whether a call hands over something that may be a function, in a file that imports a registering library or on an object
-    that it imports from elsewhere."""
-    if not any(
+def _registrars(program: Program, language: str, table: Table) -> dict[str, frozenset[str]]:
+    """For each file, last segments of the calls by which the libraries that it imports register functions."""
+    by_import: dict[str, set[str]] = {}
+    for library in table.libraries:
+        lasts = {row.call.rpartition(".")[2] for row in library.entries if row.call}
+        for module in library.modules if lasts else ():
+            by_import.setdefault(module, set()).update(lasts)
+    out: dict[str, frozenset[str]] = {}
+    for path, file in program.names.modules.items():
+        if file.language == language:
+            targets = {x for imp in file.facts.imports if not imp.level for x in (imp.target, imp.target.partition(".")[0])}
+            out[path] = frozenset(last for target in targets for last in by_import.get(target, ()))
+    return out
+
+
+def _calls_on_registrars(
+    program: Program, language: str, wanted: frozenset[str], near: dict[str, frozenset[str]]
+) -> Iterator[CallSite]:
+    """Calls of these names in files that import a registering library, or on an object imported from elsewhere."""
+
+    def may_be(called: str, module: Module) -> bool:
+        head, _, rest = called.partition(".")
+        last = called.rpartition(".")[2]
+        if last not in wanted:
+            return False
+        return last in near[module.path] or (bool(rest) and any(imp.name[:1].islower() for imp in module.imports.get(head, ())))
+
+    for fn in program.functions(language):
+        if any(may_be(c, fn.module) for c in fn.head.calls):
+            yield from (site for site in fn.body.calls if may_be(dotted(site.call.fn) or "." + site.last, fn.module))
+
+
+def _hands_over(site: CallSite, declared: frozenset[str]) -> bool:
+    """Whether a call is given something that may be a function."""
+    return any(
         isinstance(a.value, f.Fn | f.Call)
         or last_name(a.value) in declared
         or (isinstance(a.value, f.Ref) and "." not in a.value.name)
         for a in site.call.args
-    ):
-        return False
-    module = site.fn.module
-    head = dotted(site.call.fn).partition(".")[0]
-    if any(imp.name and imp.name[0].islower() for imp in module.imports.get(head, ())):
-        return True
-    return any(
-        imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports if not imp.level
     )
 
 
