@@ -325,6 +325,7 @@ def _tell(scope: Scope, result: Result, options: dict[str, Any]) -> None:
         lines += [f"{result.here(path)}: not checked: {why}" for path, why in result.not_checked.items()]
     if options["verbose"]:
         lines += [f"skipped {result.here(path)}: {why}" for path, why in result.skipped.items()]
+        lines += result.notes
         if result.unsure:
             number = f"{result.unsure} finding{'' if result.unsure == 1 else 's'}"
             lines.append(f"{number} of lower confidence not shown: --confidence low shows all")

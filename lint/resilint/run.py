@@ -34,6 +34,7 @@ from resilint.suppress import apply
 from resilint.text import Lines
 
 if TYPE_CHECKING:
+    from resilint.knowledge import Knowledge
     from resilint.program import Program
 
 
@@ -63,6 +64,8 @@ class Result:
     """Files that were asked for by name and are not read, but for those that the settings exclude, and why."""
     unsure: int
     """Findings below the confidence that is reported."""
+    notes: tuple[str, ...]
+    """What the user's own knowledge cannot do in this program."""
     lines: Callable[[str], Lines]
     here: Callable[[str], str] = lambda path: path
     """A path as reported, seen from the current directory."""
@@ -120,8 +123,11 @@ def run(
         found = [*reading.findings, *_unknown_in_settings(settings, known)]
         failures = list(reading.failures)
         waits = {"bounded": 0, "endless": 0, "unknown": 0}
+        notes: tuple[str, ...] = ()
         try:
             program = link(reading, settings, texts)
+            if settings.knowledge:
+                notes = _idle_knowledge(program.knowledge, reading)
             found += _checked(program, rules, failures)
             waits |= program.statistics()
         except _input_errors():
@@ -150,6 +156,7 @@ def run(
             skipped={scope.shown(path): why for path, why in sorted(reading.skipped.items())},
             not_checked={scope.shown(path): why for path, why in reading.not_checked.items()},
             unsure=unsure,
+            notes=notes,
             lines=lambda path: texts.lines(origin.get(path, path)),
             here=scope.seen,
         )
@@ -255,6 +262,20 @@ def link(reading: Reading, settings: Settings, texts: Texts) -> Program:
     from resilint.program import Program
 
     return Program(reading.files, texts.source, settings)
+
+
+def _idle_knowledge(knowledge: Knowledge, reading: Reading) -> tuple[str, ...]:
+    """What the user's own libraries cannot do: a word for each whose findings are of low confidence, or never are."""
+    from resilint.knowledge.loader import shipped
+
+    kinds = {facts.kind for facts in reading.files.values()}
+    notes = []
+    for library in knowledge.libraries[len(shipped()) :]:
+        if library.language not in kinds:
+            notes.append(f"knowledge of {library.library}: the program has no {library.language} file")
+        elif library.verified is False:
+            notes.append(f"knowledge of {library.library}: not verified, so what rests on it has low confidence")
+    return tuple(notes)
 
 
 def _input_errors() -> tuple[type[Exception], ...]:

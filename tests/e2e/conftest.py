@@ -14,7 +14,9 @@ from click.testing import CliRunner, Result
 from resilint import Confidence, Finding, Rule, Severity, Step, Value, registry
 from resilint.cli import main
 from resilint.engine_rules import ENGINE_RULES
+from resilint.knowledge import Knowledge, load
 from resilint.run import Reading, Texts
+from resilint.settings import Settings
 
 
 @dataclass
@@ -23,6 +25,7 @@ class ToyProgram:
 
     texts: Texts
     paths: list[str]
+    knowledge: Knowledge | None
 
     def statistics(self) -> dict[str, int]:
         return {"bounded": 1, "endless": len(self.paths), "unknown": 0}
@@ -69,8 +72,8 @@ BROKEN = Rule("RS999", "broken-rule", Severity.ERROR, "Breaks.", frozenset({"py"
 def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder to work in, with the toy rules installed."""
 
-    def link(reading: Reading, settings: object, texts: Texts) -> ToyProgram:
-        return ToyProgram(texts, list(reading.files))
+    def link(reading: Reading, settings: Settings, texts: Texts) -> ToyProgram:
+        return ToyProgram(texts, list(reading.files), load(settings.knowledge, settings.folder) if settings.knowledge else None)
 
     monkeypatch.setattr("resilint.run.link", link)
     monkeypatch.setattr(registry, "rules", lambda: (*ENGINE_RULES, *_RULES))

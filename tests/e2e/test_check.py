@@ -368,3 +368,17 @@ def test_declarations_that_match_nothing_are_refused(work: Path, resilint: Run) 
     # A part of what the settings speak of.
     assert resilint("check", "deploy", code=0).stderr == ""
     assert resilint("check", "deploy", "services", code=0).stderr == ""
+
+
+def test_knowledge_that_can_find_nothing_is_said(work: Path, resilint: Run) -> None:
+    (work / "resilint.yaml").write_text(
+        "knowledge:\n- {library: a, language: go}\n"
+        "- {library: b, language: python, verified: false}\n- {library: c, language: python}\n"
+    )
+    said = resilint("check", "-v", code=1).stderr.splitlines()
+    assert said == [
+        "knowledge of a: the program has no go file",
+        "knowledge of b: not verified, so what rests on it has low confidence",
+        "1 finding of lower confidence not shown: --confidence low shows all",
+    ]
+    assert resilint("check", code=1).stderr == ""

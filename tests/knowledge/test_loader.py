@@ -155,6 +155,47 @@ def test_files_that_are_no_knowledge(text: str, message: str, tmp_path: Path) ->
     assert len(found) == 1 and found[0].startswith(message)
 
 
+DANGLING = """\
+- library: a
+  language: python
+  types:
+    - {name: rpc.Client, role: client, aliases: [rpc.aio.Client], instances: [rpc.DEFAULT], any_method: rpc.Client.cal}
+  calls:
+    - names: [rpc.Clinet.call, rpc.Client.call, rpc.aio.Client.call, rpc.DEFAULT.call, rpc.get, rpc.v1.get, requests.Session.call]
+      does: network
+    - {names: [rpc.Other.call, example.com/rpc.Get], does: network}
+- library: b
+  language: go
+  types: [{name: example.com/rpc.Client, role: client}]
+  calls:
+    - names: [example.com/rpc.Clint.Do, example.com/rpc.Client.Do, example.com/rpc.Get, net/http.Client.Do, gopkg.in/rpc.v3.Get]
+      does: network
+    - {names: [gopkg.in/rpc.v3.Client.Do], does: network}
+- {library: c, language: config}
+"""
+
+
+def test_names_that_nothing_can_find(tmp_path: Path) -> None:
+    assert messages(DANGLING, tmp_path) == [
+        "ours.yaml:4: key '[0].types[0].any_method': call 'rpc.Client.cal' is described nowhere, did you mean 'rpc.Client.call'?",
+        "ours.yaml:6: key '[0].calls[0].names[0]': type 'rpc.Clinet' is described nowhere, did you mean 'rpc.Client'?",
+        "ours.yaml:8: key '[0].calls[1].names[0]': type 'rpc.Other' is described nowhere, add it to `types`",
+        "ours.yaml:8: key '[0].calls[1].names[1]': 'example.com/rpc.Get' is no Python name: a slash stands in import paths of Go",
+        "ours.yaml:13: key '[1].calls[0].names[0]': type 'example.com/rpc.Clint' is described nowhere, "
+        "did you mean 'example.com/rpc.Client'?",
+        "ours.yaml:15: key '[1].calls[1].names[0]': type 'gopkg.in/rpc.v3.Client' is described nowhere, add it to `types`",
+        "ours.yaml:16: key '[2].language': 'config' is of no use yet, known are: go, java, python",
+    ]
+
+
+def test_types_may_be_described_in_another_file(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("{library: a, language: python, calls: [{names: [x.Y.z], does: network}]}\n", encoding="utf-8")
+    types = {"library": "b", "language": "python", "types": [{"name": "x.Y", "role": "client"}]}
+    assert load(["a.yaml", types], tmp_path).of("python").call("x.Y.z") is not None
+    with pytest.raises(KnowledgeError, match=r"a\.yaml:1: key 'calls\[0\]\.names\[0\]': type 'x\.Y' is described nowhere"):
+        load(["a.yaml"], tmp_path)
+
+
 def test_words_that_yaml_takes_for_true_are_keys(tmp_path: Path) -> None:
     text = "library: a\nlanguage: go\ntypes:\n  - {name: a.B, role: client, returns: {on: a.C, 1: a.D}}\nyes: 1\n"
     assert messages(text, tmp_path)[0].startswith("ours.yaml:5: key 'yes': unknown key")

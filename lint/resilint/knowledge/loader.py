@@ -62,15 +62,34 @@ def load(extra: Sequence[Inline | Mapping[str, object] | str | Path] = (), root:
     What the user says of a name replaces what is shipped. Raises `KnowledgeError` with all problems of all files.
     """
     libraries = list(shipped())
+    declared: list[_Declared] = []
     problems: list[str] = []
     for item in extra:
         try:
-            libraries += _user_libraries(item, (root or Path.cwd()).resolve())
+            declared.append(_declared(item, (root or Path.cwd()).resolve()))
         except KnowledgeError as problem:
             problems.append(str(problem))
+    for one in declared:
+        libraries += one.libraries
+    if declared:
+        from resilint.knowledge.problems import dangling
+
+        known = tuple(libraries)
+        for one in declared:
+            problems += dangling(one.libraries, known, one.shown, one.line_of, several=one.several)
     if problems:
         raise KnowledgeError("\n".join(problems))
     return Knowledge(libraries)
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """The libraries of one file or entry of the user's, and how to name a place in it."""
+
+    libraries: tuple[Library, ...]
+    several: bool
+    shown: str
+    line_of: Callable[[Sequence[str | int]], int]
 
 
 def shipped(directory: Path = SHIPPED) -> tuple[Library, ...]:
@@ -91,7 +110,8 @@ def parse(files: Sequence[Path]) -> tuple[Library, ...]:
     problems: list[str] = []
     for file in files:
         try:
-            libraries += _from_text(_read_text(file, str(file)), str(file), declared=False)
+            value, line_of = _parsed(_read_text(file, str(file)), str(file))
+            libraries += _libraries(value, str(file), line_of, declared=False)
         except KnowledgeError as problem:
             problems.append(str(problem))
     if problems:
@@ -108,15 +128,20 @@ def cache_dir() -> Path:
     return (Path(shared) if shared else Path("~/.cache").expanduser()) / "resilint"
 
 
-def _user_libraries(item: Inline | Mapping[str, object] | str | Path, root: Path) -> list[Library]:
+def _declared(item: Inline | Mapping[str, object] | str | Path, root: Path) -> _Declared:
     if isinstance(item, Mapping):
         item = Inline(dict(item), "knowledge")
+    line_of: Callable[[Sequence[str | int]], int]
     if isinstance(item, Inline):
-        return _libraries(item.value, item.path, item.line_of, declared=True)
-    path = (root / item).resolve()
-    if not path.is_relative_to(root):
-        raise KnowledgeError(f"{item}: knowledge files must lie inside {root}")
-    return _from_text(_read_text(path, str(item)), str(item), declared=True)
+        value, shown, line_of = item.value, item.path, item.line_of
+    else:
+        path = (root / item).resolve()
+        if not path.is_relative_to(root):
+            raise KnowledgeError(f"{item}: knowledge files must lie inside {root}")
+        shown = str(item)
+        value, line_of = _parsed(_read_text(path, shown), shown)
+    libraries = tuple(_libraries(value, shown, line_of, declared=True))
+    return _Declared(libraries, isinstance(value, list), shown, line_of)
 
 
 def _read_text(path: Path, shown: str) -> str:
@@ -126,7 +151,8 @@ def _read_text(path: Path, shown: str) -> str:
         raise KnowledgeError(f"{shown}: {problem}") from None
 
 
-def _from_text(text: str, shown: str, *, declared: bool) -> list[Library]:
+def _parsed(text: str, shown: str) -> tuple[object, Callable[[Sequence[str | int]], int]]:
+    """What a file says, and the line of each place in it."""
     import yaml
 
     tree: yaml.Node | None = None
@@ -157,7 +183,7 @@ def _from_text(text: str, shown: str, *, declared: bool) -> list[Library]:
 
         return line_in(tree, path)
 
-    return _libraries(value, shown, line_of, declared=declared)
+    return value, line_of
 
 
 @cache

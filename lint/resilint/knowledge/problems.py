@@ -42,6 +42,73 @@ def explain(value: object, shown: str, line_of: Callable[[Path], int]) -> list[s
     return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
 
 
+ASKED = ("go", "java", "python")
+"""The languages that the engine asks knowledge of."""
+
+
+def dangling(
+    libraries: Sequence[Library], known: Sequence[Library], shown: str, line_of: Callable[[Path], int], *, several: bool
+) -> list[str]:
+    """What a user's libraries say that nothing can ever find: methods of types that nobody describes, names of another language."""
+    found: list[tuple[int, str]] = []
+
+    def say(path: Path, message: str) -> None:
+        at = line_of(path)
+        found.append((at, f"{shown}:{at}: key {_key(path)!r}: {message}"))
+
+    for number, library in enumerate(libraries):
+        base: Path = (number,) if several else ()
+        if library.language not in ASKED:
+            say((*base, "language"), f"{library.language!r} is of no use yet, known are: {', '.join(ASKED)}")
+            continue
+        types, calls = _names(known, library.language)
+        for index, call in enumerate(library.calls):
+            for place, name in enumerate(call.names):
+                path = (*base, "calls", index, "names", place)
+                if library.language == "python" and "/" in name:
+                    say(path, f"{name!r} is no Python name: a slash stands in import paths of Go")
+                    continue
+                owner = _owning_type(name, library.language)
+                if owner is not None and owner not in types:
+                    hint = suggestion(owner, _beside(owner, types)) or ", add it to `types`"
+                    say(path, f"type {owner!r} is described nowhere{hint}")
+        for index, entry in enumerate(library.types):
+            if entry.any_method is not None and entry.any_method not in calls:
+                hint = suggestion(entry.any_method, _beside(entry.any_method, calls)) or ", add it to `calls`"
+                say((*base, "types", index, "any_method"), f"call {entry.any_method!r} is described nowhere{hint}")
+    return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
+
+
+def _beside(name: str, known: set[str]) -> list[str]:
+    """The names of the same package or type: others are near by chance."""
+    place = name.rpartition(".")[0]
+    return sorted(one for one in known if one.rpartition(".")[0] == place)
+
+
+def _names(libraries: Sequence[Library], language: str) -> tuple[set[str], set[str]]:
+    """All names of objects, and all names of calls, in a language."""
+    types: set[str] = set()
+    calls: set[str] = set()
+    for library in libraries:
+        if library.language == language:
+            calls.update(name for call in library.calls for name in call.names)
+            for entry in library.types:
+                types.update((entry.name, *entry.aliases, *entry.instances))
+    return types, calls
+
+
+def _owning_type(name: str, language: str) -> str | None:
+    """The type that a call's name says it is a method of; `None` for a function, and where the name does not tell."""
+    owner = name.rpartition(".")[0]
+    if language == "go":
+        # `net/http.Client.Do`, `gopkg.in/yaml.v3.Decoder.Decode`: package, type, method.
+        symbols = re.sub(r"\.v[0-9]+(?=\.|$)", "", name.rpartition("/")[2], count=1).split(".")
+        return owner if len(symbols) > 2 else None
+    if language == "python":
+        return owner if owner.rpartition(".")[2].lstrip("_")[:1].isupper() else None
+    return None
+
+
 def suggestion(wrong: object, known: list[str]) -> str:
     """`, did you mean 'x'?`, or nothing if no known word is near."""
     near = get_close_matches(str(wrong), known, 1, 0.6)
