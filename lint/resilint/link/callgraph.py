@@ -11,6 +11,7 @@ from resilint import facts as f
 from resilint.flow.resolve import DEPTH_OF_ALL, Resolver
 from resilint.flow.values import Bound, ClassVal, Ext, FnVal, Obj, SuperVal, Thing
 from resilint.link.code import Fun, Klass, Module, dotted, last_name, walk
+from resilint.link.java_calls import java_edges, java_name
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -81,10 +82,10 @@ def call_graph(program: Program) -> tuple[list[str], list[Edge]]:
 
     Functions are named by module and qualified name, a module's body by the module, external callables by canonical name.
     """
-    nodes = {function_name(fn) for fn in program.functions("python", "go")}
+    nodes = {function_name(fn) for fn in program.functions("python", "go", "java")}
     accessors = frozenset(fn.name for fn in program.functions("python") if fn.head.is_property)
     with _deep():
-        edges = _edges(program, accessors)
+        edges = _edges(program, accessors) | java_edges(program)
     nodes.update(callee for _, callee in edges)
     return sorted(nodes), sorted(edges)
 
@@ -121,15 +122,20 @@ def _edges(program: Program, accessors: frozenset[str]) -> set[Edge]:
 
 
 def module_name(module: Module) -> str:
-    """The dotted name of a module from the root of the program; of a Go file its package's."""
+    """The dotted name of a module from the root of the program; of a Go file its package's, of a Java file its class's."""
     if module.language == "go":
         return module.folder.replace("/", ".") or module.facts.package
+    if module.language == "java":
+        stem = module.path.rpartition("/")[2].removesuffix(".java")
+        return f"{module.facts.package}.{stem}".lstrip(".")
     path = module.path.removesuffix(".py")
     return path.removesuffix("/__init__").replace("/", ".")
 
 
 def function_name(fn: Fun) -> str:
     """The dotted name of a function of the program; of a module's body the module's."""
+    if fn.index and fn.module.language == "java":
+        return java_name(fn)
     module = module_name(fn.module)
     return f"{module}.{fn.head.qual}" if fn.index else module
 

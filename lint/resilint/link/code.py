@@ -536,13 +536,16 @@ class Fun:
 class Klass:
     """A class, struct, interface or named type of the program."""
 
-    __slots__ = ("__dict__", "decl", "index", "methods", "module")
+    __slots__ = ("__dict__", "decl", "index", "methods", "module", "overloads")
 
     def __init__(self, module: Module, index: int, decl: f.Class) -> None:
         self.module = module
         self.index = index
         self.decl = decl
         self.methods: dict[str, Fun] = {}
+        """One method of each name; of Java's overloads the first."""
+        self.overloads: dict[str, list[Fun]] = {}
+        """Java: all methods declared in the class, by name."""
 
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.decl.qual}>"
@@ -628,6 +631,14 @@ def own_methods(module: Module) -> None:
     """Give the classes of a file the methods that stand in this file, and no others."""
     for klass in module.classes:
         klass.methods = {}
+        klass.overloads = {}
+    if module.language == "java":
+        for fun in module.functions:
+            if fun.head.owner >= 0 and fun.head.kind == "method":
+                klass = module.classes[fun.head.owner]
+                klass.methods.setdefault(fun.head.name, fun)
+                klass.overloads.setdefault(fun.head.name, []).append(fun)
+        return
     for fun in module.functions:
         # The setter and deleter of a property carry its name; what is read is the getter.
         if fun.head.owner >= 0 and not any(

@@ -8,6 +8,8 @@ from functools import cached_property
 
 from resilint import facts as f
 from resilint.link.code import Fun, Klass, Module, dotted, module_of, own_methods
+from resilint.link.java import JavaNames
+from resilint.link.java_members import completed
 
 CODE = ("python", "go", "java")
 
@@ -52,14 +54,14 @@ class Names:
                     self._gomods[path.rpartition("/")[0]] = found[1].decode("utf-8", "replace")
         for path in sorted(files):
             if files[path].kind in CODE:
-                self.modules[path] = module_of(path, files[path], is_test(path))
+                self.modules[path] = module_of(path, _whole(files[path]), is_test(path))
         self._index()
 
     def replace(self, path: str, facts: f.FileFacts | None) -> None:
         """Put one changed file (or none: it was deleted) in the place of its old facts; other files keep their handles."""
         old = self.modules.pop(path, None)
         if facts is not None and facts.kind in CODE:
-            self.modules[path] = module_of(path, facts, self._is_test(path))
+            self.modules[path] = module_of(path, _whole(facts), self._is_test(path))
             self.modules = dict(sorted(self.modules.items()))
         if old is not None or path in self.modules:
             for module in self.modules.values():
@@ -71,6 +73,7 @@ class Names:
     # ------------------------------------------------------------ building
 
     def _index(self) -> None:
+        self.__dict__.pop("java", None)
         self._packages: dict[tuple[str, str], Package] = {}
         self._packages_at: dict[str, list[Package]] = {}
         self._package_of: dict[str, Package] = {}
@@ -132,6 +135,11 @@ class Names:
             at = at.rpartition("/")[0]
 
     # ------------------------------------------------------------ modules
+
+    @cached_property
+    def java(self) -> JavaNames:
+        """Names in the Java files; made when first asked for."""
+        return JavaNames(module for module in self.modules.values() if module.language == "java")
 
     def package_of(self, module: Module) -> Package:
         """The Go package of a file."""
@@ -219,6 +227,11 @@ class Names:
         """Every class, in order of path."""
         for module in self.modules.values():
             yield from module.classes
+
+
+def _whole(facts: f.FileFacts) -> f.FileFacts:
+    """Facts with the members that a language adds by itself."""
+    return completed(facts) if facts.kind == "java" else facts
 
 
 def _common(a: str, b: str) -> int:

@@ -801,7 +801,7 @@ def _component_fields(r: _Reader, n: Node, components: tuple[Param, ...]) -> lis
             made = Type("...", (made,), "variadic")
         end = node.end_byte
         at = end - len(component.name.encode("utf-8", "replace"))
-        found.append(ClassField(component.name, at, end, made, decorators=component.decorators))
+        found.append(ClassField(component.name, at, end, made, decorators=component.decorators, is_final=True))
     return found
 
 
@@ -815,7 +815,9 @@ def _fields(r: _Reader, n: Node, d: int, static: bool, out: list[ClassField]) ->
             if name is not None:
                 text = r.text[name.start_byte : name.end_byte]
                 is_static = static or "static" in words
-                out.append(ClassField(text, name.start_byte, part.end_byte, kind_of, value, "", False, annotations, is_static))
+                final = static or "final" in words
+                at = name.start_byte
+                out.append(ClassField(text, at, part.end_byte, kind_of, value, "", False, annotations, is_static, final))
         elif kind == _MODIFIERS:
             words, annotations = _modifiers(r, part)
         elif kind in _TYPE_KINDS:
@@ -863,7 +865,7 @@ def _enum_constant(r: _Reader, n: Node, d: int, owner: str, path: str) -> ClassF
     r.calls.add(made)
     init = Call(at, n.end_byte, Ref(at, at if name is None else name.end_byte, made), args)
     text = "" if name is None else r.text[name.start_byte : name.end_byte]
-    return ClassField(text, at, n.end_byte, Type(owner), init, "", False, annotations, True)
+    return ClassField(text, at, n.end_byte, Type(owner), init, "", False, annotations, True, True)
 
 
 def _anonymous_class(r: _Reader, body: Node, d: int, base: Expr, at: int) -> str:
