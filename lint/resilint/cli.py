@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -52,6 +53,14 @@ class _Commands(click.Group):
         with _unexpected_ends():
             return super().make_context(*arguments, **named)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            near = get_close_matches(name, self.list_commands(ctx), 1)
+            meant = [f"resilint check {name}"] if os.path.exists(name) else [f"resilint {near[0]}"] if near else []
+            raise Wrong(f"no such command {name!r}" + "".join(f": did you mean {text!r}?" for text in meant))
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         with _unexpected_ends():
             return super().invoke(ctx)
@@ -65,6 +74,11 @@ def _unexpected_ends() -> Iterator[None]:
         with suppress(OSError):
             click.echo("resilint: interrupted", err=True)
         raise click.exceptions.Exit(130) from None
+    except click.UsageError as problem:
+        if isinstance(problem, click.exceptions.NoArgsIsHelpError):
+            raise
+        text = " ".join(problem.format_message().split()).removesuffix(".")
+        raise Wrong(text[:1].lower() + text[1:]) from None
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
     except OSError as problem:
@@ -182,11 +196,13 @@ def _output(text: str, kind: str) -> tuple[str | None, str]:
     head, colon, rest = text.partition(":")
     if colon and rest and head in FORMATS:
         chosen, file = head, rest
-    elif colon and head.isalpha() and len(head) > 1:
+    elif colon and head.isalpha() and len(head) > 1 and head not in FORMATS:
         raise Wrong(f"--output {text}: unknown format {head!r}: known are {', '.join(FORMATS)}")
     else:
         chosen, file = "", text
     folder = os.path.dirname(file) or "."
+    if not file or (colon and not rest and head in FORMATS):
+        raise Wrong(f"--output {text!r} names no file")
     if not os.path.isdir(folder):
         raise Wrong(f"--output {text}: no such directory: {folder}")
     if os.path.isdir(file):
@@ -351,7 +367,7 @@ def _report(result: Result, outputs: Iterable[tuple[str | None, str]], options: 
             with click.open_file(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
                 stream.write(text)
         except OSError as problem:
-            raise Broken(f"{file}: cannot be written: {problem.strerror}") from None
+            raise Broken(f"{file}: cannot be written: {reason(problem)}") from None
     if printed:
         click.echo(write(result, options["kind"], options_for(_color())), nl=False, color=True)
 

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from resilint.own_files import reason
@@ -41,7 +42,15 @@ class Scope:
 
     def reports(self, path: str) -> bool:
         """Whether findings in a file of the program are shown."""
-        return not self.reported or any(not part or path == part or path.startswith(part + "/") for part in self.reported)
+        parts = self._parts
+        if not parts or "" in parts or path in parts:
+            return True
+        return any(path[:at] in parts for at, char in enumerate(path) if char == "/")
+
+    @cached_property
+    def _parts(self) -> frozenset[str]:
+        # A commit may name tens of thousands of files.
+        return frozenset(self.reported)
 
     def shown(self, path: str) -> str:
         """A path of the program as it is reported."""

@@ -80,6 +80,19 @@ def test_help_imports_only_what_it_shows() -> None:
     assert not loaded & {"tree_sitter", "networkx", "libcst", "yaml", "jsonschema", "msgspec", "sqlite3", "multiprocessing"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("chek", "."), "no such command 'chek': did you mean 'resilint check'?"),
+        ((".",), "no such command '.': did you mean 'resilint check .'?"),
+        (("zzz",), "no such command 'zzz'"),
+        (("explain",), "missing argument 'RULE'"),
+    ],
+)
+def test_wrong_commands(toy: Path, resilint: Run, arguments: tuple[str, ...], message: str) -> None:
+    assert resilint(*arguments, code=2).stderr == f"resilint: {message}\n"
+
+
 def test_a_closed_pipe_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text("x = 1\n")
     done = subprocess.run(

@@ -306,3 +306,14 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/x")
     assert cache_dir() == Path("/home/x/.cache/resilint")
+
+
+def test_a_user_without_a_home_has_no_cache(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("RESILINT_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    assert cache_dir() is None
+    assert [library.library for library in shipped(directory)] == ["a"]

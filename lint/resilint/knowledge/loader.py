@@ -97,10 +97,11 @@ def shipped(directory: Path = SHIPPED) -> tuple[Library, ...]:
     files = sorted(directory.glob("*/*.yaml"))
     key = _key(directory, files)
     blob = _blob_path(directory)
-    libraries = _read_blob(blob, key)
+    libraries = _read_blob(blob, key) if blob is not None else None
     if libraries is None:
         libraries = parse(files)
-        _write_blob(blob, key, libraries)
+        if blob is not None:
+            _write_blob(blob, key, libraries)
     return libraries
 
 
@@ -119,13 +120,19 @@ def parse(files: Sequence[Path]) -> tuple[Library, ...]:
     return tuple(libraries)
 
 
-def cache_dir() -> Path:
-    """Where compiled knowledge is kept: RESILINT_CACHE_DIR, else `resilint` in XDG_CACHE_HOME, else ~/.cache/resilint."""
+def cache_dir() -> Path | None:
+    """Where compiled knowledge is kept: RESILINT_CACHE_DIR, else `resilint` in XDG_CACHE_HOME, else ~/.cache/resilint.
+
+    `None` without a home, as users made up for a container have none.
+    """
     own = os.environ.get("RESILINT_CACHE_DIR")
     if own:
         return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path("~/.cache").expanduser()) / "resilint"
+    try:
+        return (Path(shared) if shared else Path("~/.cache").expanduser()) / "resilint"
+    except RuntimeError:
+        return None
 
 
 def _declared(item: Inline | Mapping[str, object] | str | Path, root: Path) -> _Declared:
@@ -249,10 +256,11 @@ def _key(directory: Path, files: Sequence[Path]) -> bytes:
     return digest.digest()
 
 
-def _blob_path(directory: Path) -> Path:
+def _blob_path(directory: Path) -> Path | None:
     """One blob for each installation, so that old ones do not pile up."""
     place = blake2b(os.fsencode(directory.resolve()), digest_size=8).hexdigest()
-    return cache_dir() / f"knowledge-{place}.msgpack"
+    folder = cache_dir()
+    return folder / f"knowledge-{place}.msgpack" if folder is not None else None
 
 
 def _read_blob(blob: Path, key: bytes) -> tuple[Library, ...] | None:
