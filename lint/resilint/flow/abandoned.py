@@ -12,7 +12,7 @@ from resilint import facts as f
 from resilint.flow.spawns import Spawn, leaves_by, nodes, short
 from resilint.flow.values import Null, Num, Obj
 from resilint.flow.waits import Wait, waits_in
-from resilint.knowledge.schema import CallEntry
+from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Span, Step
 
@@ -184,8 +184,8 @@ class _Finder:
     def late_joins(self) -> Iterator[Abandoned]:
         """Joins with a timeout whose work goes on when it is over."""
         among = self.program.spawning.may_start
-        for site in self.program.sites(self._join_names.__contains__, "python", among=among):
-            if not _may_be_timed(site.call):
+        for site in self.program.sites(self._join_times.__contains__, "python", among=among):
+            if not _may_be_timed(site.call, self._join_times[site.last]):
                 continue
             for target, entry in self.program.described(site):
                 patience = self._patience(entry, target, site)
@@ -197,22 +197,17 @@ class _Finder:
                     break
 
     @cached_property
-    def _join_names(self) -> frozenset[str]:
-        """Last segments of calls that wait for work, not for the next item of a queue, and may be given a time."""
+    def _join_times(self) -> dict[str, list[Bound]]:
+        """Where calls that wait for work, not for the next item of a queue, take their time, by the last segment of their names."""
         table = self.program.knowledge.of("python")
-        owners = (
-            (call, name, table.type(name.rpartition(".")[0]))
-            for lib in table.libraries
-            for call in lib.calls
-            for name in call.names
-        )
-        return frozenset(
-            name.rpartition(".")[2]
-            for call, name, kind in owners
-            if call.does in ("wait", "submit")
-            and any(b.slot in ("wait", "total") and b.unit == "s" for b in call.bounds)
-            and (kind is None or kind.role != "queue")
-        )
+        out: dict[str, list[Bound]] = {}
+        for call in (call for library in table.libraries for call in library.calls if call.does in ("wait", "submit")):
+            times = [b for b in call.bounds if b.slot in ("wait", "total") and b.unit == "s"]
+            for name in call.names if times else ():
+                kind = table.type(name.rpartition(".")[0])
+                if kind is None or kind.role != "queue":
+                    out.setdefault(name.rpartition(".")[2], []).extend(times)
+        return out
 
     def _patience(self, entry: CallEntry, target: Target, site: CallSite) -> float | None:
         """The timeout of a join in seconds (-1 of unknown length); none where it waits without one."""
@@ -443,13 +438,16 @@ def _ends_process(block: f.Block) -> bool:
     return isinstance(last, f.Do)
 
 
-def _may_be_timed(call: f.Call) -> bool:
-    """Whether an argument can be a time: a keyword or spread, or something by position that is no text and no collection."""
+def _may_be_timed(call: f.Call, times: list[Bound]) -> bool:
+    """Whether an argument can be one of these times: given by its name or in its place, as something that may be a number."""
     if isinstance(call.fn, f.Field) and isinstance(call.fn.base, f.Lit | f.Fmt):
         return False
-    return any(
-        a.name is not None or a.spread or (not isinstance(a.value, f.Fmt | f.Coll | f.Comp | f.Fn) and not _is_text(a.value))
-        for a in call.args
+    plain = [a.value for a in call.args if a.name is None and not a.spread]
+    placed = (plain[b.pos] for b in times if b.pos is not None and b.pos < len(plain))
+    return (
+        any(a.spread for a in call.args)
+        or any(a.name == b.arg for a in call.args for b in times if a.name is not None)
+        or any(not isinstance(value, f.Fmt | f.Coll | f.Comp | f.Fn) and not _is_text(value) for value in placed)
     )
 
 

@@ -96,6 +96,8 @@ class Reach:
         """Attributes that may hold one, those that only tests store apart, with the classes whose own code does.
         `None`: other code."""
         self._locals: dict[Fun, set[str]] = {}
+        self._gives: dict[str, bool] = {}
+        self._answers: dict[tuple[Fun, str], bool] = {}
         self._queue: list[Fun] = []
         self._queued: set[Fun] = set()
         self._imports: dict[tuple[str, str], str | None] = {}
@@ -105,7 +107,6 @@ class Reach:
         self._index()
         self._seed()
         self._run()
-        self._answers: dict[tuple[Fun, str], bool] = {}
 
     # ------------------------------------------------------------ what counts
 
@@ -156,6 +157,12 @@ class Reach:
 
     def gives(self, canonical: str) -> bool:
         """Whether an external name is such an object or a call of it gives one."""
+        found = self._gives.get(canonical)
+        if found is None:
+            found = self._gives[canonical] = self._is_or_gives(canonical)
+        return found
+
+    def _is_or_gives(self, canonical: str) -> bool:
         table = self.table
         for kind in (table.constructs(canonical), table.made_by(canonical), table.instance(canonical)):
             if kind is not None and kind.name in self.types:
@@ -249,6 +256,8 @@ class Reach:
                 yield from (d for d in defs if d.kind == "declared")
 
     def _seeds(self, module: Module, name: str) -> bool:
+        if name.partition(".")[0].rstrip("{") not in module.imports:
+            return False
         full = self.external(module, name.rstrip("{"))
         return full is not None and (self.gives(full) or self.waits(full))
 

@@ -120,7 +120,7 @@ class Resolver:
         """Open questions that were cut inside such a question."""
         self._depth = 0
         self._frames: dict[Any, Frame] = {}
-        self._importing: dict[tuple[str, frozenset[str]], bool] = {}
+        self._imported_files: dict[Module, frozenset[str]] = {}
         self._in_sight: dict[tuple[str, str], bool] = {}
         self._mro: dict[Klass, tuple[list[Klass], list[str]]] = {}
         self._subs: dict[Klass, list[Klass]] | None = None
@@ -2272,26 +2272,26 @@ class Resolver:
         return [w for w in writers if w.module.path in homes or self.imports_from(w.module, homes)]
 
     def imports_from(self, module: Module, homes: frozenset[str]) -> bool:
-        key = (module.path, homes)
-        found = self._importing.get(key)
-        if found is None:
-            if module.language == "go":
-                packages = {self.names.package_of(self.names.modules[path]).path for path in homes}
-                found = self.names.package_of(module).path in packages or any(
-                    imp.target in packages for imp in module.facts.imports
-                )
-            else:
-                found = False
-                for imp in module.facts.imports:
-                    target = self.names.python_module(module, imp.target, imp.level)
-                    if isinstance(target, Module) and target.path in homes:
-                        found = True
-                    elif imp.name and isinstance(target, str | Module):
-                        folder = target if isinstance(target, str) else target.folder
-                        inner = self.names.submodule(folder, imp.name)
-                        found = found or (isinstance(inner, Module) and inner.path in homes)
-            self._importing[key] = found
-        return found
+        """Whether a file imports one of these files, or lies in the Go package of one."""
+        imported = self._imported_files.get(module)
+        if imported is None:
+            imported = self._imported_files[module] = frozenset(self._files_imported(module))
+        return not imported.isdisjoint(homes)
+
+    def _files_imported(self, module: Module) -> Iterator[str]:
+        if module.language == "go":
+            own = self.names.package_of(module)
+            packages = [own, *(self.names.go_package(imp.target, module) for imp in module.facts.imports)]
+            yield from (file.path for package in packages if package is not None for file in package.modules)
+            return
+        for imp in module.facts.imports:
+            target = self.names.python_module(module, imp.target, imp.level)
+            if isinstance(target, Module):
+                yield target.path
+            if imp.name and target is not None:
+                inner = self.names.submodule(target if isinstance(target, str) else target.folder, imp.name)
+                if isinstance(inner, Module):
+                    yield inner.path
 
     def _may_hold(self, obj: Obj, writer: Fun) -> bool:
         home = obj.frame.fn.module if obj.frame is not None else None

@@ -13,7 +13,7 @@ from resilint.flow.reach import Reach
 from resilint.flow.slots import Slot, Source, decide
 from resilint.flow.values import Frame, Obj
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import CallSite, Fun, Klass, dotted, walk
+from resilint.link.code import CallSite, Fun, Klass, Module, dotted, walk
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ class _Judge:
         self.deadlines = program.deadlines
         self.resolver = program.resolver
         self._instances: dict[str, Obj | None] = {}
+        self._running: dict[str, frozenset[str]] = {}
 
     def at(self, site: CallSite, kinds: tuple[str, ...]) -> Iterator[Wait]:
         """The waits of these kinds that a call may be."""
@@ -183,6 +184,8 @@ class _Judge:
     def _in_process(self, wait: Wait) -> bool:
         """Whether the peer is a server of the same process, as tests run one."""
         table = self.resolver.table(wait.fn.module)
+        if not self._may_run_servers(wait.fn.module):
+            return False
         things = [wait.holder] if wait.holder is not None else []
         for bind in wait.target.binds:
             for node in walk(bind.expr):
@@ -197,6 +200,17 @@ class _Judge:
                     return True
                 obj = obj.parent
         return False
+
+    def _may_run_servers(self, module: Module) -> bool:
+        """Whether a file imports a library that runs servers in the process, or is a test, which may be given one."""
+        libraries = self._running.get(module.language)
+        if libraries is None:
+            table = self.resolver.table(module)
+            owners = [library for library in table.libraries if any(kind.in_process for kind in library.types)]
+            libraries = self._running[module.language] = frozenset(name for library in owners for name in library.modules)
+        if module.is_test:
+            return bool(libraries)
+        return any(imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports)
 
     def _instance(self, name: str, fn: Fun) -> Obj | None:
         if name not in self._instances:
