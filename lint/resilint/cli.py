@@ -238,6 +238,17 @@ def _wrong(problems: Iterable[str]) -> Wrong:
     return Wrong("\n".join(map(one_line, problems)))
 
 
+def _wrong_knowledge(problem: Exception, root: Path, settings: Settings) -> Wrong:
+    """The problems of knowledge, whose paths are relative to the settings' folder, or to the program's root in the settings."""
+    here = _here()
+    lines = []
+    for line in str(problem).splitlines():
+        path, colon, rest = line.partition(":")
+        place = next((folder / path for folder in (settings.folder, root) if folder and os.path.isfile(folder / path)), None)
+        lines.append(f"{os.path.relpath(place, here)}{colon}{rest}" if place is not None else line)
+    return _wrong(lines)
+
+
 def _known() -> tuple[Rule, ...]:
     from resilint import registry
 
@@ -297,7 +308,7 @@ def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple
     except SettingsError as problem:
         raise _wrong(problem.seen_from(scope.here)) from None
     except KnowledgeError as problem:
-        raise _wrong(str(problem).splitlines()) from None
+        raise _wrong_knowledge(problem, scope.root, settings) from None
     finally:
         if bar is not None:
             bar.clear()
@@ -414,11 +425,11 @@ def knowledge(name: str | None) -> None:
     """Show what is known of libraries, or of NAME; what the settings here declare is among it."""
     from resilint.knowledge import KnowledgeError, describe, load
 
-    _, settings = _program((), None)
+    scope, settings = _program((), None)
     try:
         _echo(describe(name, load(settings.knowledge, settings.folder)))
     except KnowledgeError as problem:
-        raise _wrong(str(problem).splitlines()) from None
+        raise _wrong_knowledge(problem, scope.root, settings) from None
 
 
 @main.command()
@@ -445,7 +456,7 @@ def graph(paths: tuple[str, ...], kind: str, form: str, root: str | None, no_cac
     except SettingsError as problem:
         raise _wrong(problem.seen_from(scope.here)) from None
     except KnowledgeError as problem:
-        raise _wrong(str(problem).splitlines()) from None
+        raise _wrong_knowledge(problem, scope.root, settings) from None
     click.echo(json.dumps({"nodes": nodes, "edges": edges}, indent=1))
     for failure in reading.failures:
         click.echo(f"{failure.path}: {failure.message}", err=True)

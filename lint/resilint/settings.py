@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -207,7 +208,19 @@ def _holds_settings(project: Path, root: Path) -> bool:
     # A folder or a pipe of this name is nothing to us.
     if not os.path.isfile(project):
         return False
-    return re.search(r"^[ \t]*\[+[ \t]*tool[ \t]*\.[ \t]*[\"']?resilint\b", _text(project, root), re.MULTILINE) is not None
+    text = _text(project, root)
+    if "resilint" not in text:
+        return False
+    if re.search(r"^[ \t]*\[+[ \t]*tool[ \t]*\.[ \t]*[\"']?resilint\b", text, re.MULTILINE):
+        # Whatever else is wrong with the file will be said.
+        return True
+    import tomllib
+
+    try:
+        tool = tomllib.loads(text).get("tool")
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(tool, dict) and "resilint" in tool
 
 
 def _text(file: Path, root: Path) -> str:
@@ -334,9 +347,10 @@ def _yaml(text: str, name: str) -> _Node:
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise SettingsError(
-            [(Span(name, line, column, line, column), f"not valid YAML: {problem.problem or problem.context}")]
-        ) from None
+        what = problem.problem or problem.context or "syntax error"
+        if what.startswith("but ") and problem.context:
+            what = f"{problem.context} {what}"
+        raise SettingsError([(Span(name, line, column, line, column), f"not valid YAML: {what}")]) from None
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
         raise SettingsError([(Span(name, 1, 1, 1, 1), f"not valid YAML: {problem}")]) from None
     finally:
@@ -410,13 +424,15 @@ def duration(text: str) -> float | None:
     if not re.fullmatch(rf"(?:{_PART.pattern})+", text):
         return None
     # Rounded to the nanosecond: 27 * 0.001 carries binary noise that a message would print.
-    return round(sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)), 9)
+    seconds = round(sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)), 9)
+    return seconds if isfinite(seconds) else None
 
 
 def rate(text: str) -> float | None:
     """Events per second of `50/s`, `3000/m`; `None` for anything else."""
     match = _RATE.fullmatch(text)
-    return float(match[1]) / _PER[match[2]] if match and match[2] in _PER else None
+    per_second = float(match[1]) / _PER[match[2]] if match and match[2] in _PER else None
+    return per_second if per_second is not None and isfinite(per_second) else None
 
 
 # ---------------------------------------------------------------- checking

@@ -139,6 +139,7 @@ service_time = "16ms"
         ("per_path: {'x[': {ignore: [RS1]}}", 1, "per_path: 'x[' is no glob"),
         ("profile: 2020-01-01x\nselect: [\n", 3, "not valid YAML"),
         ("select: [a]\nselect: [b]", 2, "key 'select' is written twice"),
+        ("a: 1\n---\nb: 1", 2, "not valid YAML: expected a single document in the stream but found another document"),
         ("- a", 1, "the file must be a mapping, not a list"),
         ("knowledge: &a [*a]", 1, "an alias inside what it stands for"),
         ("? [a]\n: b", 1, "a key must be text"),
@@ -251,6 +252,7 @@ def test_default_test_paths(path: str, test: bool) -> None:
         ("1 s", 1),
         ("3", None),
         ("s", None),
+        ("9" * 400 + "s", None),
     ],
 )
 def test_durations(text: str, seconds: float | None) -> None:
@@ -258,7 +260,13 @@ def test_durations(text: str, seconds: float | None) -> None:
 
 
 def test_rates() -> None:
-    assert rate("50/s") == 50 and rate("3000/m") == 50 and rate("50") is None and rate("5/parsec") is None
+    assert (
+        rate("50/s") == 50
+        and rate("3000/m") == 50
+        and rate("50") is None
+        and rate("5/parsec") is None
+        and rate("9" * 400 + "/s") is None
+    )
 
 
 def problems(folder: Path) -> str:
@@ -337,3 +345,24 @@ def test_numbers_too_long_to_convert(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").unlink()
     (tmp_path / "resilint.yaml").write_text("retry_budget: " + "9" * 5000 + "\n")
     assert problems(tmp_path).startswith("resilint.yaml:1:1: not valid YAML: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool]\nresilint = {retry_budget = 2}\n",
+        "tool.resilint.retry_budget = 2\n",
+        '["tool".resilint]\nretry_budget = 2\n',
+        "tool = {resilint = {retry_budget = 2}}\n",
+        "[ tool . 'resilint' ]\nretry_budget = 2\n",
+    ],
+)
+def test_every_spelling_of_the_table_counts(tmp_path: Path, text: str) -> None:
+    assert settings(tmp_path, text, "pyproject.toml").retry_budget == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["# resilint\n", "[project]\nname = 'resilint'\n", "[tool]\nx = 1 # resilint\n", "tool = 'resilint'\n", "resilint ["]
+)
+def test_a_mention_is_no_table(tmp_path: Path, text: str) -> None:
+    assert settings(tmp_path, text, "pyproject.toml") == Settings()

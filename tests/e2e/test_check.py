@@ -386,3 +386,15 @@ def test_knowledge_that_can_find_nothing_is_said(work: Path, resilint: Run) -> N
         "1 finding of lower confidence not shown: --confidence low shows all",
     ]
     assert resilint("check", code=1).stderr == ""
+
+
+def test_wrong_knowledge_is_named_from_the_current_directory(toy: Path, resilint: Run) -> None:
+    service = toy / "service"
+    service.mkdir()
+    (service / "app.py").write_text("")
+    (service / "rpc.yaml").write_text("library: a\nlangage: python\n")
+    (service / "resilint.yaml").write_text("knowledge:\n- rpc.yaml\n- library: b\n  langage: go\n")
+    assert resilint("check", "service", code=2).stderr.splitlines() == [
+        "resilint: service/rpc.yaml:2: key 'langage': unknown key, did you mean 'language'?",
+        "service/resilint.yaml:4: key 'langage': unknown key, did you mean 'language'?",
+    ]
