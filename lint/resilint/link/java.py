@@ -28,6 +28,8 @@ _T = TypeVar("_T")
 _PRIMITIVES = frozenset({"boolean", "byte", "char", "double", "float", "int", "long", "short", "void", "var"})
 _DEPTH = 12
 """Steps from an expression to what it is; longer ways are not followed."""
+_STEPS = 500
+"""Calls and values looked at for one question; what lies behind further ones is not followed."""
 _MOST = 64
 """Functions that one call may reach."""
 
@@ -68,7 +70,10 @@ class JavaNames:
         self._targets: dict[int, tuple[f.Call, list[Target]]] = {}
         """By identity of the call, which is kept for that."""
         self._kinds: dict[tuple[Fun, str], list[Kind]] = {}
-        self._sites: dict[Fun, dict[str, list[CallSite]]] = {}
+        self._calls: dict[str, dict[Fun, list[tuple[Fun, CallSite]]]] = {}
+        self._overrides: dict[Fun, list[Fun]] = {}
+        self._dispatched: dict[object, list[Target]] = {}
+        self._steps = 0
         self._cuts = 0
         """How often a search ended early: what depends on such an answer is not remembered."""
         for module in modules:
@@ -301,6 +306,12 @@ class JavaNames:
 
     def overrides(self, fun: Fun) -> list[Fun]:
         """Methods of subtypes in the place of this one."""
+        known = self._overrides.get(fun)
+        if known is None:
+            known = self._overrides[fun] = self._find_overrides(fun)
+        return known
+
+    def _find_overrides(self, fun: Fun) -> list[Fun]:
         if fun.head.owner < 0 or fun.head.is_static:
             return []
         count = len(fun.head.params)
@@ -317,13 +328,13 @@ class JavaNames:
         if exact:
             return [fun for fun in found if not fun.head.is_abstract]
         out = [fun for fun in found if not fun.head.is_abstract]
-        inherited = []
-        for fun in found:
-            inherited.extend(self.overrides(fun))
+        met = set(out)
         allowed = {klass, *self.subtypes(klass)}
-        for other in inherited:
-            if other.module.classes[other.head.owner] in allowed and other not in out:
-                out.append(other)
+        for fun in found:
+            for other in self.overrides(fun):
+                if other not in met and other.module.classes[other.head.owner] in allowed:
+                    met.add(other)
+                    out.append(other)
         if not out and not found:
             # Declared further out only (an external interface): whoever of the subtypes has it.
             for below in self.subtypes(klass):
@@ -456,7 +467,7 @@ class JavaNames:
                 if not isinstance(arg.value, f.Fn) or arg.value.index != fn.index:
                     continue
                 found: list[Kind] = []
-                for target in self.targets(site.call, home, depth + 1):
+                for target in self.declared(site.call, home, depth + 1):
                     if isinstance(target, Fun):
                         found.extend(self._handed_to(target, place, position))
                 callee = site.call.fn
@@ -532,7 +543,7 @@ class JavaNames:
         if made is not None:
             return [Kind(made, exact=True)]
         found: list[Kind] = []
-        for target in self.targets(call, fn, depth + 1):
+        for target in self.declared(call, fn, depth + 1):
             if isinstance(target, Fun):
                 for written in target.head.returns:
                     kind = self.kind_of(written, target)
@@ -573,20 +584,45 @@ class JavaNames:
         return None
 
     def targets(self, call: f.Call, fn: Fun, depth: int = 0) -> list[Target]:
-        """What a call may run."""
+        """What a call may run: what is declared, and the functions that the called object may be."""
+        out = self.declared(call, fn, depth)
+        callee = call.fn
+        base: f.Expr
+        if isinstance(callee, f.Ref):
+            holder = callee.name.rpartition(".")[0]
+            base = f.Ref(callee.at, callee.end, holder)
+        elif isinstance(callee, f.Field):
+            base, holder = callee.base, "."
+        else:
+            return out
+        runs = any(isinstance(target, Fun) and not target.head.is_abstract for target in out)
+        if not holder or (runs and not self._is_single(self.kinds(base, fn, depth + 1))):
+            return out
+        if not depth:
+            self._steps = 0
+        given = [target for target in self.functions(base, fn, depth + 1) if target not in out]
+        if not given:
+            return out
+        return [*(target for target in out if isinstance(target, Fun) and not target.head.is_abstract), *given][:_MOST]
+
+    def declared(self, call: f.Call, fn: Fun, depth: int = 0) -> list[Target]:
+        """What a call may run by what is declared: methods, constructors and their overrides."""
         known = self._targets.get(id(call))
         if known is not None:
             return known[1]
-        if depth > _DEPTH:
+        if not depth:
+            self._steps = 0
+        self._steps += 1
+        if depth > _DEPTH or self._steps > _STEPS:
             self._cuts += 1
             return []
         cuts = self._cuts
-        found = self._find_targets(call, fn, depth)
-        if self._cuts == cuts:
+        found = self._declared(call, fn, depth)
+        if not depth or self._cuts == cuts:
             self._targets[id(call)] = (call, found)
         return found
 
-    def _find_targets(self, call: f.Call, fn: Fun, depth: int) -> list[Target]:
+    def _declared(self, call: f.Call, fn: Fun, depth: int) -> list[Target]:
         count = len(call.args)
         made = self.constructed(call, fn, depth)
         if isinstance(made, Klass):
@@ -604,22 +640,16 @@ class JavaNames:
             if not holder:
                 return self._unqualified(name, call, fn, depth)
             kinds = self._name(holder, fn, depth + 1)
-            base: f.Expr = f.Ref(callee.at, callee.end, holder)
             is_super = holder == "super" or holder.endswith(".super")
         elif isinstance(callee, f.Field):
             name = callee.name
-            base = callee.base
-            kinds = self.kinds(base, fn, depth + 1)
+            kinds = self.kinds(callee.base, fn, depth + 1)
             is_super = name.startswith("super.")
             name = name.removeprefix("super.")
         else:
             return []
         for kind in kinds:
             out.extend(t for t in self._on(kind, name, call, fn, depth, is_super) if t not in out)
-        if not any(isinstance(target, Fun) and not target.head.is_abstract for target in out) or self._is_single(kinds):
-            given = [t for t in self.functions(base, fn, depth + 1) if t not in out]
-            if given:
-                out = [*(t for t in out if isinstance(t, Fun) and not t.head.is_abstract), *given]
         return out[:_MOST]
 
     def _is_single(self, kinds: list[Kind]) -> bool:
@@ -664,9 +694,19 @@ class JavaNames:
             ]
         if isinstance(kind.of, str):
             return [f"{kind.of}.{name}"] if kind.of != "[]" else []
-        found = [fun for fun in self._fitting(self.methods(kind.of, name, count), call, fn, depth) if isinstance(fun, Fun)]
+        methods = self.methods(kind.of, name, count)
+        found = [fun for fun in self._fitting(methods, call, fn, depth) if isinstance(fun, Fun)]
         if is_super:
             return list(found)
+        key = (kind.of, kind.exact, name, count, tuple(fun.key for fun in found))
+        known = self._dispatched.get(key)
+        if known is None:
+            known = self._dispatched[key] = self._at_run_time(kind, name, count, found)
+        return known
+
+    def _at_run_time(self, kind: Kind, name: str, count: int, found: list[Fun]) -> list[Target]:
+        """The methods chosen by the compiler, with those that take their place in subtypes."""
+        assert isinstance(kind.of, Klass)
         if found:
             chosen = {len(fun.head.params) for fun in found}
             kinds = [tuple(p.type for p in fun.head.params) for fun in found]
@@ -744,12 +784,14 @@ class JavaNames:
     # ------------------------------------------------------------ functions as values
 
     def functions(
-        self, expr: f.Expr | None, fn: Fun, depth: int = 0, seen: frozenset[tuple[str, int, str]] = frozenset()
+        self, expr: f.Expr | None, fn: Fun, depth: int = 0, seen: set[tuple[str, int, str]] | None = None
     ) -> list[Target]:
-        """Lambdas and method references that an expression may be."""
+        """Lambdas and method references that an expression may be. `seen`: places this question has led to, each looked at once."""
         if expr is None:
             return []
-        if depth > _DEPTH:
+        seen = set() if seen is None else seen
+        self._steps += 1
+        if depth > _DEPTH or self._steps > _STEPS:
             self._cuts += 1
             return []
         match expr:
@@ -766,11 +808,10 @@ class JavaNames:
                 for target in self.targets(expr, fn, depth + 1):
                     if isinstance(target, Fun):
                         if (target.module.path, target.index, "()") in seen:
-                            self._cuts += 1
                             continue
-                        inside = seen | {(target.module.path, target.index, "()")}
+                        seen.add((target.module.path, target.index, "()"))
                         for returned, _ in target.body.returns:
-                            out = _union(out, self.functions(returned.value, target, depth + 1, inside))
+                            out = _union(out, self.functions(returned.value, target, depth + 1, seen))
                 return out
             case f.Ref():
                 return self._stored(expr.name, fn, depth, seen)
@@ -780,21 +821,20 @@ class JavaNames:
     def _is_reference(expr: f.Field) -> bool:
         return isinstance(expr.base, f.Ref | f.Call | f.Field | f.New | f.Index)
 
-    def _stored(self, name: str, fn: Fun, depth: int, seen: frozenset[tuple[str, int, str]]) -> list[Target]:
+    def _stored(self, name: str, fn: Fun, depth: int, seen: set[tuple[str, int, str]]) -> list[Target]:
         found = self.variable(name, fn) if "." not in name else None
         out: list[Target] = []
         if found is not None:
             owner, _ = found
             key = (owner.module.path, owner.index, name)
             if key in seen:
-                self._cuts += 1
                 return []
-            inside = seen | {key}
+            seen.add(key)
             for d in owner.body.definitions.get(name, ()):
                 if d.kind == "value" and not d.item:
-                    out = _union(out, self.functions(d.expr, owner, depth + 1, inside))
+                    out = _union(out, self.functions(d.expr, owner, depth + 1, seen))
             if name in owner.params:
-                out = _union(out, self._passed(owner, name, depth, inside))
+                out = _union(out, self._passed(owner, name, depth, seen))
             return out
         head, _, last = name.rpartition(".")
         holders = [k.of for k in self._name(head, fn, depth + 1)] if head else list(self.enclosing(fn))
@@ -805,18 +845,17 @@ class JavaNames:
             declared, made = field
             key = (declared.module.path, -1 - declared.index, last)
             if key in seen:
-                self._cuts += 1
                 continue
-            inside = seen | {key}
-            out = _union(out, self.functions(made.init, self._home(declared), depth + 1, inside))
+            seen.add(key)
+            out = _union(out, self.functions(made.init, self._home(declared), depth + 1, seen))
             for writer in declared.module.functions:
                 if last in writer.head.writes:
                     for defs in (d for path, d in writer.body.definitions.items() if path.rpartition(".")[2] == last):
                         for d in defs:
-                            out = _union(out, self.functions(d.expr, writer, depth + 1, inside) if d.kind == "value" else [])
+                            out = _union(out, self.functions(d.expr, writer, depth + 1, seen) if d.kind == "value" else [])
         return out
 
-    def _passed(self, fn: Fun, name: str, depth: int, seen: frozenset[tuple[str, int, str]]) -> list[Target]:
+    def _passed(self, fn: Fun, name: str, depth: int, seen: set[tuple[str, int, str]]) -> list[Target]:
         """What the callers of a function pass for a parameter."""
         params = [p for p in fn.head.params if p.kind != "self"]
         position = next((i for i, p in enumerate(params) if p.name == name), None)
@@ -827,22 +866,24 @@ class JavaNames:
         if fn.name == "__init__":
             names = {fn.module.classes[fn.head.owner].name, "this", "super"}
         for last in sorted(names):
-            for caller in self._callers.get(last, ()):
-                for site in self._sites_of(caller).get(last, ()):
-                    if len(site.call.args) > position and fn in self.targets(site.call, caller, depth + 1):
-                        args = (
-                            site.call.args[position:] if params[position].kind == "*" else site.call.args[position : position + 1]
-                        )
-                        for arg in args:
-                            out = _union(out, self.functions(arg.value, caller, depth + 1, seen))
+            for caller, site in self._calls_named(last).get(fn, ())[:_MOST]:
+                if len(site.call.args) > position:
+                    args = site.call.args[position:] if params[position].kind == "*" else site.call.args[position : position + 1]
+                    for arg in args:
+                        out = _union(out, self.functions(arg.value, caller, depth + 1, seen))
         return out[:_MOST]
 
-    def _sites_of(self, fn: Fun) -> dict[str, list[CallSite]]:
-        known = self._sites.get(fn)
+    def _calls_named(self, last: str) -> dict[Fun, list[tuple[Fun, CallSite]]]:
+        """The calls under that name, by what they are declared to run."""
+        known = self._calls.get(last)
         if known is None:
-            known = self._sites[fn] = {}
-            for site in fn.body.calls:
-                known.setdefault(site.last, []).append(site)
+            known = self._calls[last] = {}
+            for caller in self._callers.get(last, ()):
+                for site in caller.body.calls:
+                    if site.last == last:
+                        for target in self.declared(site.call, caller):
+                            if isinstance(target, Fun):
+                                known.setdefault(target, []).append((caller, site))
         return known
 
     def referred(self, expr: f.Field, fn: Fun, depth: int = 0) -> list[Target]:
