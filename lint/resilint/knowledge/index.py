@@ -438,7 +438,7 @@ def _on_levels(rows: dict[str, V], levels: tuple[TypeEntry, ...], member: str) -
 
 def _listed_methods(entry: TypeEntry) -> set[str]:
     places: tuple[Bound | Part, ...] = (*entry.bounds, *entry.parts)
-    return {*entry.returns, *(place.setter for place in (*places, *entry.url) if place.setter is not None)}
+    return {*entry.returns, *(place.setter for place in (*places, *entry.url, *entry.driver_keys) if place.setter is not None)}
 
 
 def _place(bound: Bound) -> tuple[object, ...]:

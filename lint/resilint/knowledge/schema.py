@@ -58,7 +58,8 @@ else an error."""
 
 class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One way to put a value into a slot. One or more of `arg/pos`, `field`, `setter`, `option`, `key`, `annotation`, `setting` say
-    where; without any the default is a fact nobody can change."""
+    where; without any the default is a fact of the type or call that nobody can change. Defaults belong to the type, so that an
+    object made elsewhere stays unknown; to the call only where it has no object."""
 
     slot: SlotName
     arg: str | None = None
@@ -217,6 +218,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     parts where the first says nothing: `jdbc:mysql`."""
     url: tuple[Part, ...] = ()
     """Where that URL stands; empty: any argument of the constructor."""
+    driver_keys: tuple[Part, ...] = ()
+    """Where else `key` rows of that type are looked for: a mapping, or a setter that takes name and value."""
     fluent: bool = False
     """Its methods give the object itself unless `returns` or a call says otherwise: a builder."""
     annotations: tuple[str, ...] = ()
@@ -405,6 +408,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     counts: Unit | None = None
     """The result is a bare number of this unit: of the duration that is the receiver (`duration.toMillis()`), or of argument 0 in
     the unit that is the receiver (`TimeUnit.SECONDS.toMillis(5)`)."""
+    stores: tuple[int, int] | None = None
+    """It stores the value at the second position under the key at the first in its receiver: `map.put(key, value)`."""
     queue: QueueRow | None = None
     hash: HashRow | None = None
     order: Order | None = None
