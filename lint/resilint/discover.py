@@ -89,6 +89,8 @@ _NGINX_BLOCK = re.compile(rb"^[ \t]*(?:http|server|stream|events|upstream[ \t]+\
 _INI_FIRST = re.compile(rb"\A(?:[ \t]*(?:[#;][^\n]*)?\r?\n)*[ \t]*\[[^\]\n]+\]")
 _PYTHON_SHEBANG = re.compile(rb"#![^\n]*\bpython[0-9.]*\b")
 _SETTINGS_FILE = "resilint.yaml"
+_MOST_STARS = 4
+"""Of one line of a `.gitignore`: nobody writes more, and each multiplies the time to find that a name does not match."""
 
 
 @dataclass(frozen=True)
@@ -375,7 +377,9 @@ def _remember_ignores(root: Path, folder: str, rules: dict[str, GitIgnoreSpec]) 
     from pathspec import GitIgnoreSpec
 
     try:
-        rules[folder] = GitIgnoreSpec.from_lines(text.splitlines())
+        rules[folder] = GitIgnoreSpec.from_lines(
+            line for line in text.splitlines() if line.replace("**/", "").count("*") <= _MOST_STARS
+        )
     except ValueError:
         # A pattern git would not take either.
         return

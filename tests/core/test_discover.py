@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -255,3 +256,12 @@ def test_a_pipe_is_no_list_of_what_to_ignore(tmp_path: Path) -> None:
     write(tmp_path, "a.py")
     os.mkfifo(tmp_path / ".gitignore")
     assert paths(look(tmp_path)) == ["a.py"]
+
+
+def test_a_list_of_what_to_ignore_cannot_take_for_ever(tmp_path: Path) -> None:
+    name = "a" * 150 + ".py"
+    write(tmp_path, name, "b.txt.py")
+    (tmp_path / ".gitignore").write_text("*a" * 12 + "b\n**/*.txt.*\n")
+    start = time.perf_counter()
+    assert paths(look(tmp_path)) == [name]
+    assert time.perf_counter() - start < 5

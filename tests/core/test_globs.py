@@ -29,6 +29,20 @@ from resilint.globs import fault, matcher
         ("/top.py", "a/top.py", False),
         ("./a/b.py", "a/b.py", True),
         ("src/test/**", "src/test/A.java", True),
+        ("a/**/b/**/c", "a/x/b/b/y/c", True),
+        ("a/**/b/**/c", "a/b/c", True),
+        ("a/**/b/**/c", "a/c/b", False),
+        ("a/**/b/c", "a/b/x/b/c", True),
+        ("**/a/b/**/c/*.py", "a/x/a/b/b/c/c/d.py", True),
+        ("**/**", "a", True),
+        ("**", "a/b", True),
+        ("*a*b*.py", "xaxaxbxb.py", True),
+        ("*a*b", "ba", False),
+        ("*ab*ab", "ab", False),
+        ("*ab*ab", "abab", True),
+        ("*a*", "b/xay/c", True),
+        ("a**b", "a/x/b", True),
+        ("*.??", "a.py", True),
     ],
 )
 def test_patterns(pattern: str, path: str, matches: bool) -> None:
@@ -52,7 +66,21 @@ def test_brackets_hold_any_character(glob: str, path: str, recwarn: pytest.Warni
     assert not recwarn.list
 
 
-def test_repeated_stars_are_tried_once() -> None:
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        ("**/" * 30 + "b", "a/" * 60 + "a"),
+        ("*a" * 20 + "b", "a" * 200),
+        ("**/a/" * 20 + "b", "a/" * 200 + "c"),
+        ("**/*a*a/" * 20 + "b", "aaaa/" * 200 + "c"),
+    ],
+)
+def test_time_does_not_explode(glob: str, path: str) -> None:
     start = time.perf_counter()
-    assert not matcher(["**/" * 30 + "b"])("a/" * 60 + "a")
+    assert not matcher([glob])(path)
     assert time.perf_counter() - start < 5
+
+
+def test_what_would_explode_is_no_glob() -> None:
+    assert fault("**a*a*a*a*b") and fault("a**/b**/c**/d")
+    assert fault("a/**b") is None and fault("**/*_*_*_*_*.py") is None
