@@ -519,6 +519,10 @@ def _annotation(r: _Reader, n: Node, d: int) -> Expr:
     """`@A` is a name, `@A(x = 1)` a call."""
     at = n.start_byte
     end = n.end_byte
+    text = r.text[at + 1 : end]
+    if text.isidentifier():
+        r.values.add(text)
+        return Ref(at + 1, end, text)
     name = n.child_by_field_id(_F_NAME)
     if name is None or d > MAX_DEPTH:
         return Opaque(at, end, ())
@@ -754,6 +758,11 @@ def _members_of(body: Node) -> list[Node]:
     return found
 
 
+def _is_static(r: _Reader, n: Node) -> bool:
+    modifiers = _modifiers_of(n)
+    return modifiers is not None and b"static" in r.data[modifiers.start_byte : modifiers.end_byte].split()
+
+
 def _name_members(r: _Reader, kids: list[Node], path: str, static: bool) -> None:
     """What the members of a class are called in it, before any of their bodies is read."""
     instance: set[str] = set()
@@ -773,13 +782,9 @@ def _name_members(r: _Reader, kids: list[Node], path: str, static: bool) -> None
         elif kind in (_METHOD, _ELEMENT):
             name = kid.child_by_field_id(_F_NAME)
             if name is not None:
-                text = r.text[name.start_byte : name.end_byte]
-                first = kid.named_child(0)
-                if (
-                    first is None
-                    or first.kind_id != _MODIFIERS
-                    or b"static" not in r.data[first.start_byte : first.end_byte].split()
-                ):
+                at = name.start_byte
+                text = r.text[at : name.end_byte]
+                if b"static" not in r.data[kid.start_byte : at] or not _is_static(r, kid):
                     instance.add(text)
                     r.called[text] = "this." + text
                 elif text not in instance:
@@ -903,20 +908,21 @@ def _function(
     name_at: int,
     owner: int,
     params: tuple[Param, ...],
-    write: Callable[[list[Stmt]], None] | None,
+    body: Node | None,
+    write: Callable[[list[Stmt]], None] | None = None,
     returns: tuple[Type, ...] = (),
     decorators: tuple[Expr, ...] = (),
     words: frozenset[str] = frozenset(),
     is_abstract: bool = False,
 ) -> None:
-    """Reads a function's body with `write`; the enclosing function's collections are kept aside meanwhile."""
-    outer = (r.calls, r.values, r.writes, r.function, r.qual, r.lambdas, r.anonymous, r.in_class, r.hoisted, r.sink, r.label)
+    """Reads a function's body, with `write` where it is no block; the enclosing function's collections are kept aside meanwhile."""
     parent = r.function
     calls: set[str] = set()
     values: set[str] = set()
     writes: set[str] = set()
     qual = f"{r.qual}.{name}" if r.qual else name
-    if write is not None:
+    if body is not None or write is not None:
+        outer = (r.calls, r.values, r.writes, r.function, r.qual, r.lambdas, r.anonymous, r.in_class, r.hoisted, r.sink, r.label)
         r.calls = calls
         r.values = values
         r.writes = writes
@@ -932,7 +938,10 @@ def _function(
         for param in params:
             _declare(r, param.name)
         block: list[Stmt] = []
-        write(block)
+        if write is not None:
+            write(block)
+        elif body is not None:
+            _into(r, body, d, block)
         _undeclare(r, mark)
         if r.hoisted:
             block[:0] = r.hoisted
@@ -954,9 +963,9 @@ def _function(
         parent,
         is_static="static" in words,
         is_abstract=is_abstract,
-        calls=tuple(sorted(calls)),
-        values=tuple(sorted(values)),
-        writes=tuple(sorted(writes)),
+        calls=tuple(sorted(calls)) if calls else (),
+        values=tuple(sorted(values)) if values else (),
+        writes=tuple(sorted(writes)) if writes else (),
         is_locked="synchronized" in words,
     )
 
@@ -1033,10 +1042,6 @@ def _parameter(r: _Reader, n: Node, form: Literal["pos", "*"]) -> Param:
     return Param(name, form, made, None, annotations)
 
 
-def _statements_of(r: _Reader, body: Node, d: int) -> Callable[[list[Stmt]], None]:
-    return lambda out: _into(r, body, d, out)
-
-
 def _method(r: _Reader, n: Node, d: int, owner: int, out: list[int]) -> None:
     """A method, or an element of an annotation type, whose default it returns."""
     name: Node | None = None
@@ -1075,13 +1080,11 @@ def _method(r: _Reader, n: Node, d: int, owner: int, out: list[int]) -> None:
     returns = () if made is None or made.name == "void" else (made,)
     at = name.start_byte
     write: Callable[[list[Stmt]], None] | None = None
-    if body is not None:
-        write = _statements_of(r, body, d)
-    elif default is not None:
+    if default is not None and body is None:
         write = lambda block: block.append(Return(default.start_byte, default.end_byte, _element_value(r, default, d + 1)))
-    is_abstract = write is None and "native" not in words
+    is_abstract = body is None and write is None and "native" not in words
     text = r.text[at : name.end_byte]
-    _function(r, n, d, index, text, "method", at, owner, params, write, returns, annotations, words, is_abstract)
+    _function(r, n, d, index, text, "method", at, owner, params, body, write, returns, annotations, words, is_abstract)
 
 
 def _constructor(r: _Reader, n: Node, d: int, owner: int, out: list[int]) -> None:
@@ -1093,8 +1096,7 @@ def _constructor(r: _Reader, n: Node, d: int, owner: int, out: list[int]) -> Non
     index = _reserve(r)
     out.append(index)
     at = n.start_byte if name is None else name.start_byte
-    write = None if body is None else _statements_of(r, body, d)
-    _function(r, n, d, index, "__init__", "method", at, owner, params, write, (), annotations, words)
+    _function(r, n, d, index, "__init__", "method", at, owner, params, body, None, (), annotations, words)
 
 
 def _compact(r: _Reader, n: Node, d: int, owner: int, components: tuple[Param, ...]) -> int:
@@ -1115,7 +1117,7 @@ def _compact(r: _Reader, n: Node, d: int, owner: int, components: tuple[Param, .
             field = Ref(end, end, "this." + component.name)
             out.append(Assign(end, end, (field,), "", Ref(end, end, component.name)))
 
-    _function(r, n, d, index, "__init__", "method", at, owner, _SELF + components, write, (), annotations, words)
+    _function(r, n, d, index, "__init__", "method", at, owner, _SELF + components, None, write, (), annotations, words)
     return index
 
 
@@ -1123,10 +1125,9 @@ def _initialiser(r: _Reader, n: Node, d: int, owner: int, number: int) -> int:
     static = n.kind_id == _STATIC
     body = _child(n, _BLOCK) if static else n
     index = _reserve(r)
-    write = None if body is None else _statements_of(r, body, d)
     name = f"<static{number}>" if static else f"<init{number}>"
     words = frozenset(("static",)) if static else frozenset()
-    _function(r, n, d, index, name, "method", n.start_byte, owner, () if static else _SELF, write, words=words)
+    _function(r, n, d, index, name, "method", n.start_byte, owner, () if static else _SELF, body, words=words)
     return index
 
 
@@ -1830,21 +1831,21 @@ def _lambda(r: _Reader, n: Node, d: int) -> Expr:
     if body is None:
         return _opaque(r, n, d)
     if body.kind_id == _BLOCK:
-        write = _statements_of(r, body, d + 1)
-    else:
-        only = body
-        write = lambda out: _return_of(r, only, only, d + 1, out)
-    return _fn(r, n, d, params, write)
+        return _fn(r, n, d, params, body)
+    only = body
+    return _fn(r, n, d, params, None, lambda out: _return_of(r, only, only, d + 1, out))
 
 
-def _fn(r: _Reader, n: Node, d: int, params: tuple[Param, ...], write: Callable[[list[Stmt]], None]) -> Fn:
+def _fn(
+    r: _Reader, n: Node, d: int, params: tuple[Param, ...], body: Node | None, write: Callable[[list[Stmt]], None] | None = None
+) -> Fn:
     r.lambdas += 1
     name = f"<lambda{r.lambdas}>"
     index = _reserve(r)
     at = n.start_byte
     # A lambda of a field has the class's `this`, which no function around it gives.
     owner = r.in_class
-    _function(r, n, d, index, name, "lambda", at, owner, params, write)
+    _function(r, n, d + 1, index, name, "lambda", at, owner, params, body, write)
     return Fn(at, n.end_byte, index)
 
 
@@ -1895,7 +1896,7 @@ def _switch_value(r: _Reader, n: Node, d: int) -> Expr:
     """A switch inside an expression: a function called in place."""
     if d > MAX_DEPTH:
         return _too_deep(r, n)
-    fn = _fn(r, n, d, (), lambda out: _switch(r, n, d + 1, out, Return))
+    fn = _fn(r, n, d, (), None, lambda out: _switch(r, n, d + 1, out, Return))
     return Call(n.start_byte, n.end_byte, fn, ())
 
 
@@ -1982,7 +1983,8 @@ def _into(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
         if r.hoisted:
             out[before:before] = r.hoisted
             r.hoisted = []
-    _undeclare(r, mark)
+    if len(r.declared) > mark:
+        _undeclare(r, mark)
 
 
 def _statement(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
