@@ -481,6 +481,8 @@ class Function(Struct, frozen=True, gc=False, array_like=True):
     names in Java that are no locals too."""
     is_locked: bool = False
     """Java: a `synchronized` method."""
+    is_private: bool = False
+    """Java: a `private` method or constructor."""
 
 
 class ClassField(Struct, frozen=True, gc=False, array_like=True):

@@ -327,6 +327,53 @@ def test_types_by_name(linked: Linked) -> None:
     assert isinstance(service, Klass) and not service.module.is_test and java.subtypes(service) == [main.classes[0]]
 
 
+def test_bare_names_of_other_files(linked: Linked) -> None:
+    program = linked(
+        {
+            "p/A.java": """
+            package p;
+            import static p.Consts.LIMIT;
+            import static p.Consts.*;
+            import static java.util.concurrent.TimeUnit.SECONDS;
+            class A extends Base { void f() { } class In { void g() {} } }
+            """,
+            "p/Base.java": "package p;\nclass Base { int held; static int shared; void go() {} static void tool() {} }\n",
+            "p/Consts.java": "package p;\nclass Consts { static final int LIMIT = 1, OTHER = 2; static void help() {} }\n",
+        }
+    )
+    java = program.names.java
+    inner = next(fn for fn in program.functions("java") if fn.name == "g")
+
+    def means(name: str) -> str | None:
+        found = java.member(name, inner)
+        if found is None:
+            return None
+        holder = java.canonical(found[0]) if isinstance(found[0], Klass) else found[0]
+        return f"{holder}.{found[1]}" + (" of the class" if found[2] else "")
+
+    assert means("held") == "p.A.held" and means("go") == "p.A.go"
+    assert means("shared") == "p.Base.shared of the class" and means("tool") == "p.Base.tool of the class"
+    assert means("LIMIT") == "p.Consts.LIMIT of the class" and means("OTHER") == "p.Consts.OTHER of the class"
+    assert means("help") == "p.Consts.help of the class"
+    assert means("SECONDS") == "java.util.concurrent.TimeUnit.SECONDS of the class" and means("nowhere") is None
+
+
+def test_entries(linked: Linked) -> None:
+    program = linked(
+        {
+            "p/A.java": """
+            package p;
+            import com.acme.OrdersGrpc;
+            class Orders extends OrdersGrpc.OrdersImplBase { public void place(Order o, Observer r) {} private void check(Order o) {} }
+            class Puller extends Base { public void run() {} void other() {} }
+            class Base extends Thread {}
+            """,
+        }
+    )
+    found = {(entry.fn.head.qual, entry.kind, entry.inputs) for entry in program.entries.values()}
+    assert found == {("Orders.place", "request", ("o",)), ("Puller.run", "worker", ())}
+
+
 LOMBOK = """
     package p;
     import lombok.*;

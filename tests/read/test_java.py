@@ -183,6 +183,8 @@ public class StockClient<T> extends Base<T> implements Client, AutoCloseable {
 
     abstract void audit(Hold hold, Duration after);
 
+    private native void note();
+
     enum Level {
         LOW(1), HIGH(2) { int factor() { return 10; } };
         final int weight;
@@ -254,6 +256,7 @@ def test_header_of_a_realistic_file() -> None:
         ("StockClient.hold.<lambda1>", -1, []),
         ("StockClient.url", 0, ["path"]),
         ("StockClient.audit", 0, ["this", "hold", "after"]),
+        ("StockClient.note", 0, ["this"]),
         ("StockClient.Level.<anonymous1>.factor", 2, ["this"]),
         ("StockClient.Level.__init__", 1, ["this", "w"]),
         ("StockClient.Level.factor", 1, ["this"]),
@@ -271,8 +274,9 @@ def test_header_of_a_realistic_file() -> None:
     hold, _ = function(facts, "StockClient.hold")
     assert hold.is_locked and not hold.is_abstract and hold.returns == (Type("Hold"),)
     assert function(facts, "StockClient.url")[0].is_static
+    assert [f.name for f in facts.functions if f.is_private] == ["note"]
     assert [f.name for f in facts.functions if f.is_abstract] == ["audit", "name", "heard"]
-    assert [stock.methods, slow.methods] == [(1, 2, 3, 4, 6, 7), (12, 13)]
+    assert [stock.methods, slow.methods] == [(1, 2, 3, 4, 6, 7, 8), (13, 14)]
 
 
 def test_bodies_of_a_realistic_file() -> None:
@@ -731,8 +735,8 @@ def test_imports_with_odd_spaces_and_comments() -> None:
 def test_sound_parts_of_a_broken_file_are_kept(tail: str) -> None:
     whole = facts_of(STOCK)
     facts = facts_of(STOCK + tail)
-    assert facts.functions[1:16] == whole.functions[1:16] and facts.imports == whole.imports
-    assert facts.bodies[1:16] == whole.bodies[1:16] and bool(facts.errors) == bool(tail)
+    assert facts.functions[1:17] == whole.functions[1:17] and facts.imports == whole.imports
+    assert facts.bodies[1:17] == whole.bodies[1:17] and bool(facts.errors) == bool(tail)
 
 
 def test_a_broken_statement_does_not_lose_its_neighbours() -> None:

@@ -28,10 +28,10 @@ class Entry(NamedTuple):
 
 
 def entries_of(program: Program) -> dict[Fun, Entry]:
-    """All entry points of a program. The first reason found counts, in this order: decorator, base class, signature,
+    """All entry points of a program. The first reason found counts, in this order: decorator or annotation, base class, signature,
     registration, assigned callback."""
     out: dict[Fun, Entry] = {}
-    for found in (_decorated, _of_bases, _signed, _registered, _assigned):
+    for found in (_decorated, _annotated, _of_bases, _signed, _registered, _assigned):
         for fn, row, because in found(program):
             out.setdefault(fn, Entry(fn, row.kind, because, _inputs(fn, row), _context(fn, row)))
     return out
@@ -69,6 +69,18 @@ def _decorated(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
                     yield fn, row, f"decorated with {name}"
 
 
+def _annotated(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+    resolver = program.resolver
+    wanted = _lasts(program, "java", "decorator")
+    for fn in program.functions("java"):
+        for annotation in fn.head.decorators:
+            written = dotted(annotation.fn if isinstance(annotation, f.Call) else annotation)
+            if written.rpartition(".")[2] in wanted:
+                name = program.names.java.type(written, fn)
+                for row in resolver.table(fn.module).decorator(name) if isinstance(name, str) else ():
+                    yield fn, row, f"annotated with {name}"
+
+
 def _of_bases(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
     resolver = program.resolver
     for klass in program.names.all_classes():
@@ -77,9 +89,11 @@ def _of_bases(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
         table = resolver.table(klass.module)
         for base in _external_bases(program, klass):
             for row in table.entry_base(base):
-                for name, fn in klass.methods.items():
+                overloads = [(name, fn) for name, found in klass.overloads.items() for fn in found]
+                for name, fn in overloads or klass.methods.items():
                     if (
-                        any(fnmatchcase(name, pattern) for pattern in row.methods)
+                        not fn.head.is_private
+                        and any(fnmatchcase(name, pattern) for pattern in row.methods)
                         and not (name.startswith("_") and "*" in row.methods)
                         and (klass.module.language != "go" or _takes_context(program, fn))
                     ):
@@ -88,7 +102,7 @@ def _of_bases(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
 
 def _external_bases(program: Program, klass: Klass) -> list[str]:
     resolver = program.resolver
-    _, external = resolver.mro(klass)
+    _, external = program.names.java.mro(klass) if klass.module.language == "java" else resolver.mro(klass)
     out = []
     for name in external:
         head, _, last = name.rpartition(".")

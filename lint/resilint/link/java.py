@@ -424,6 +424,29 @@ class JavaNames:
                 return self._field(*field, depth)
         return []
 
+    def member(self, name: str, fn: Fun) -> tuple[Klass | str, str, bool] | None:
+        """What a bare name means that neither a local nor a class of its file declares: a field or method which a class around the
+        function inherits, or a static import. Gives the class around it (or the imported one, external ones by canonical name),
+        the member's name there, and whether it is of the class itself rather than of its object."""
+        classes = self.enclosing(fn)
+        for klass in classes:
+            for level in self.mro(klass)[0]:
+                field = level.fields.get(name)
+                methods = level.overloads.get(name)
+                if field is not None:
+                    return (level, name, True) if field.is_static else (klass, name, False)
+                if methods:
+                    return (level, name, True) if all(fun.head.is_static for fun in methods) else (klass, name, False)
+        for imp in fn.module.imports.get(name, ()):
+            if imp.is_static:
+                return self._qualified(imp.target, fn.module), name, True
+        for holder, imported in self._static_imports(name, fn.module):
+            if isinstance(holder, Klass) and (
+                self.field(holder, imported) or any(imported in k.overloads for k in self.mro(holder)[0])
+            ):
+                return holder, imported, True
+        return None
+
     def _static_imports(self, name: str, module: Module) -> Iterator[tuple[Klass | str, str]]:
         for imp in (*module.imports.get(name, ()), *module.imports.get("*", ())):
             if imp.is_static:

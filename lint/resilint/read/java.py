@@ -967,6 +967,7 @@ def _function(
         values=tuple(sorted(values)) if values else (),
         writes=tuple(sorted(writes)) if writes else (),
         is_locked="synchronized" in words,
+        is_private="private" in words,
     )
 
 
