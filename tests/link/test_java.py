@@ -364,7 +364,10 @@ def test_entries(linked: Linked) -> None:
             "p/A.java": """
             package p;
             import com.acme.OrdersGrpc;
-            class Orders extends OrdersGrpc.OrdersImplBase { public void place(Order o, Observer r) {} private void check(Order o) {} }
+            class Orders extends OrdersGrpc.OrdersImplBase {
+                public void place(Order o, Observer r) {}
+                private void check(Order o) {}
+            }
             class Puller extends Base { public void run() {} void other() {} }
             class Base extends Thread {}
             """,

@@ -61,7 +61,7 @@ from resilint.facts import (
     encode_block,
 )
 from resilint.read.comments import suppressions
-from resilint.read.treesitter import ERROR_KIND, MAX_ERRORS, broken_places, comment_finder, field_id, kind_ids
+from resilint.read.treesitter import ERROR_KIND, MAX_ERRORS, broken_places, comment_finder, field_id, kind_ids, text_of
 from resilint.text import says_generated
 
 MAX_DEPTH = 120
@@ -188,39 +188,6 @@ _ASSOCIATIVE = frozenset(("+", "*", "&", "|", "^", "and", "or"))
 # ---------------------------------------------------------------- state of one reading
 
 
-class _Wide:
-    """Text of a file with names that are not ASCII: cut by byte offsets like the `str` that stands in its place for others."""
-
-    __slots__ = ("data",)
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-
-    def __getitem__(self, span: slice) -> str:
-        return self.data[span].decode("utf-8", "replace")
-
-
-_WIDE_RUN = re.compile(rb"[\x80-\xff]+")
-_MAX_WIDE_RUNS = 200
-
-
-def _text_of(data: bytes, root: Node) -> str:
-    """What names are cut from by byte offset.
-
-    Most files that are not ASCII are so only in comments and string literals; these get one character per byte, and the
-    handlers of strings decode what is none of ASCII.
-    """
-    if data.isascii():
-        return data.decode("ascii")
-    quoted = {_COMMENT, *_QUOTED}
-    for count, run in enumerate(_WIDE_RUN.finditer(data)):
-        node = root.descendant_for_byte_range(run.start(), run.start())
-        if count >= _MAX_WIDE_RUNS or node is None or node.kind_id not in quoted:
-            # Annotated as text: only slices are ever taken of it.
-            return cast(str, _Wide(data))
-    return data.decode("ascii", "surrogateescape")
-
-
 class _Reader:
     """What the handlers share while one file is read. `calls`, `values` and `writes` belong to the function being read."""
 
@@ -284,7 +251,7 @@ def read(data: bytes) -> FileFacts:
     root = _PARSER.parse(data).root_node
     if root.has_error:
         root = _parse_again(data, root)
-    r = _Reader(data, _text_of(data, root))
+    r = _Reader(data, text_of(data, root, (_COMMENT, *_QUOTED)))
     if root.has_error:
         r.sound = False
         r.errors.extend(broken_places(root, data))
