@@ -881,14 +881,16 @@ class Spawns:
         loops = [arm.node for arm in spawn.site.arm.chain() if arm.kind in ("loop", "comp")]
         if spawn.site.awaited:
             return None
-        for loop in reversed(loops):
-            if self.gated(spawn, loop):
-                return None
+        # Whether a gate stands on the way is the dearest question: it comes last.
+        for depth, loop in enumerate(reversed(loops), 1):
             size = self.sizes.loop(loop, frame)
             if size.grows:
+                if any(self.gated(spawn, around) for around in loops[-depth:]):
+                    return None
                 return self._grown(spawn, size, over_loop(loop, self.program, spawn.fn), loop)
-        if not loops and not self.joined(spawn) and not self.gated(spawn, None):
-            return self._called_in_loop(spawn, spawn.fn, 0, ())
+        if not loops and not self.joined(spawn):
+            found = self._called_in_loop(spawn, spawn.fn, 0, ())
+            return found if found is not None and not self.gated(spawn, None) else None
         return None
 
     def _called_in_loop(self, spawn: Spawn, fn: Fun, depth: int, steps: tuple[Step, ...]) -> Fanout | None:
@@ -950,13 +952,14 @@ class Spawns:
                     (self.program.step(spawn.fn, head_of(loop), f"this loop goes round once for every {event}"),),
                     loop,
                 )
-        if any(arm.kind in ("loop", "comp") for arm in spawn.site.arm.chain()) or self.gated(spawn, None):
+        if any(arm.kind in ("loop", "comp") for arm in spawn.site.arm.chain()):
             return None
         above = self.entry_of(spawn.fn, 0, ())
         if above is None:
             return None
         kind, steps = above
-        return self._of_event(spawn, kind, steps, None)
+        found = self._of_event(spawn, kind, steps, None)
+        return found if found is not None and not self.gated(spawn, None) else None
 
     def _of_event(self, spawn: Spawn, event: str, steps: tuple[Step, ...], loop: f.Node | None) -> Fanout | None:
         if any(self.serves(body) for body in spawn.bodies):

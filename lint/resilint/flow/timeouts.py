@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.deadlines import Deadline
+from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.values import Absent, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import Endless, Wait
 from resilint.knowledge.schema import Bound, Need, TypeEntry
-from resilint.link.code import CallSite, Fun, Klass, dotted, last_name
+from resilint.link.code import CallSite, Fun, Klass, dotted, last_name, walk
 from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -396,6 +397,8 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                 rows = list(table.bounds(kind.name))
                 holder = Obj("call", kind.name, frame, site.call, target.name, target.holder)
             elif target.entry is not None and target.entry.does != "wait":
+                if target.entry.does == "sleep" and not _speaks_of_a_time(site):
+                    continue
                 rows = list(target.entry.bounds)
                 if target.entry.does != "make":
                     holder = None
@@ -415,6 +418,20 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                         for slot in slots.classified(row, resolver.ask(bind.expr, bind.frame), target.holder, (site.fn, bind.expr)):
                             if slot.flow is not None:
                                 yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
+
+
+def _speaks_of_a_time(site: CallSite) -> bool:
+    """Whether a pause is given a number here, or a name that has a unit or gets its value here. Where it comes from further away
+    it is a setting like any other, and asking for every pause of a program costs more than it finds."""
+    for arg in site.call.args:
+        for node in walk(arg.value):
+            if isinstance(node, f.Lit) and isinstance(node.value, int | float):
+                return True
+            if isinstance(node, f.Ref) and (unit_of_name(node.name) or node.name in site.fn.body.definitions):
+                return True
+            if isinstance(node, f.Field) and unit_of_name(node.name):
+                return True
+    return False
 
 
 def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach) -> Iterator[CallSite]:
