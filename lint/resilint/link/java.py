@@ -23,6 +23,9 @@ _IMPLICIT = frozenset(
 )
 """Types of `java.lang`, which every file sees (its summary in the API of Java SE 21)."""
 
+_FUNCTIONAL = frozenset({"java.lang.Runnable", "java.lang.AutoCloseable", "java.lang.Iterable", "java.lang.Comparable"})
+"""Interfaces among them that have one method."""
+
 _T = TypeVar("_T")
 
 _PRIMITIVES = frozenset({"boolean", "byte", "char", "double", "float", "int", "long", "short", "void", "var"})
@@ -71,6 +74,8 @@ class JavaNames:
         """By identity of the call, which is kept for that."""
         self._kinds: dict[tuple[Fun, str], list[Kind]] = {}
         self._calls: dict[str, dict[Fun, list[tuple[Fun, CallSite]]]] = {}
+        self._values: dict[tuple[Fun, str], list[Target]] = {}
+        self._single: dict[Klass, bool] = {}
         self._overrides: dict[Fun, list[Fun]] = {}
         self._dispatched: dict[object, list[Target]] = {}
         self._steps = 0
@@ -618,12 +623,7 @@ class JavaNames:
             base, holder = callee.base, "."
         else:
             return out
-        runs = any(isinstance(target, Fun) and not target.head.is_abstract for target in out)
-        if not holder or (runs and not self._is_single(self.kinds(base, fn, depth + 1))):
-            return out
-        if not depth:
-            self._steps = 0
-        given = [target for target in self.functions(base, fn, depth + 1) if target not in out]
+        given = [target for target in self.called_values(base, fn, depth) if target not in out] if holder else []
         if not given:
             return out
         return [*(target for target in out if isinstance(target, Fun) and not target.head.is_abstract), *given][:_MOST]
@@ -675,14 +675,38 @@ class JavaNames:
             out.extend(t for t in self._on(kind, name, call, fn, depth, is_super) if t not in out)
         return out[:_MOST]
 
-    def _is_single(self, kinds: list[Kind]) -> bool:
-        """Whether one of these is an interface with one abstract method, which a lambda may stand for."""
-        return any(
-            isinstance(kind.of, Klass)
-            and kind.of.decl.kind == "interface"
-            and sum(fun.head.is_abstract for level in self.mro(kind.of)[0] for fs in level.overloads.values() for fun in fs) == 1
-            for kind in kinds
-        )
+    def called_values(self, expr: f.Expr, fn: Fun, depth: int = 0) -> list[Target]:
+        """Functions that an object may be on which a method is called, where its type allows that."""
+        if isinstance(expr, f.Fn):
+            return [fn.module.functions[expr.index]]
+        kinds = self.kinds(expr, fn, depth + 1)
+        if kinds and not any(self._may_be_function(kind) for kind in kinds):
+            return []
+        key = (fn, expr.name) if isinstance(expr, f.Ref) else None
+        known = self._values.get(key) if key is not None else None
+        if known is None:
+            if not depth:
+                self._steps = 0
+            known = self.functions(expr, fn, depth + 1)
+            if key is not None and not depth:
+                self._values[key] = known
+        return known
+
+    def _may_be_function(self, kind: Kind) -> bool:
+        """Whether a lambda may stand for it: an interface with one abstract method, or one of outside."""
+        if kind.static or kind.exact or kind.of in ("[]", PART):
+            return False
+        if isinstance(kind.of, str):
+            return not kind.of.startswith("java.lang.") or kind.of in _FUNCTIONAL
+        if kind.of.decl.kind != "interface":
+            return False
+        known = self._single.get(kind.of)
+        if known is None:
+            names = {
+                name for level in self.mro(kind.of)[0] for name, funs in level.overloads.items() for x in funs if x.head.is_abstract
+            }
+            known = self._single[kind.of] = len(names) == 1 or (not names and bool(self.mro(kind.of)[1]))
+        return known
 
     def _unqualified(self, name: str, call: f.Call, fn: Fun, depth: int) -> list[Target]:
         count = len(call.args)

@@ -75,7 +75,7 @@ def _called(names: JavaNames, root: f.Node, fn: Fun) -> Iterator[Target]:
 
 def _handed(names: JavaNames, value: f.Expr, fn: Fun) -> Iterator[Target]:
     """What code outside the program may call of an argument: functions, and the methods of an anonymous class."""
-    yield from (target for target in names.functions(value, fn) if isinstance(target, Fun))
+    yield from (target for target in names.called_values(value, fn) if isinstance(target, Fun))
     for kind in names.kinds(value, fn):
         if isinstance(kind.of, Klass) and kind.of.name.startswith("<"):
             yield from (fun for found in kind.of.overloads.values() for fun in found if not fun.name.startswith("<"))
