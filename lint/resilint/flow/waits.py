@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +13,7 @@ from resilint.flow.reach import Reach
 from resilint.flow.slots import Slot, Source, decide
 from resilint.flow.values import Frame, Obj
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import CallSite, Fun, Klass, Module, dotted, walk
+from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, walk
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -67,13 +67,14 @@ class Wait:
         return (self.fn.module.path, self.site.call.at, self.site.call.end, self.api)
 
 
-def waits_of(program: Program, *kinds: str) -> Iterator[Wait]:
-    """All waits of these kinds, in order of path and position."""
+def waits_of(program: Program, *kinds: str, among: Callable[[CallSite], bool] | None = None) -> Iterator[Wait]:
+    """All waits of these kinds, in order of path and position. `among`: at which calls; the others are not resolved."""
     judge = _Judge(program)
-    for language in ("python", "go"):
+    for language in CODE:
         reach = program.reach(language, kinds)
         for site in _candidates(program, language, reach):
-            yield from judge.at(site, kinds)
+            if among is None or among(site):
+                yield from judge.at(site, kinds)
 
 
 def waits_in(program: Program, fn: Fun, *kinds: str) -> Iterator[Wait]:
