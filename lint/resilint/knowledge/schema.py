@@ -315,8 +315,9 @@ class HashRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     kind: HashKind
     value: int | None = None
     """Position of what is hashed; -1 the receiver; absent: all arguments."""
-    scheme: Literal["hash", "jump", "ring", "rendezvous"] = "hash"
-    """`hash`: the number itself. Else it chooses, and few keys move when a member goes (`jump`: only if it is the last)."""
+    scheme: Literal["hash", "modulo", "jump", "ring", "rendezvous"] = "hash"
+    """`hash`: the number itself. Else it chooses, by position (`modulo`) or so that few keys move when a member goes (`jump`: only
+    if it is the last)."""
     members: int | None = None
     """Position of the list of members, or of their number, it chooses from; -1 the receiver."""
 
@@ -394,6 +395,11 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     conversion: dict[str, Unit] = {}
     """`timedelta`-like constructors: argument name or position to unit."""
     streams: bool = False
+    waits_for: Literal["process", "work", "message", "lock"] | None = None
+    """`does: wait`: what ends it, where the role of its receiver does not say so: a child process, work that runs already, a message
+    or signal of another part of the program, the release of a lock or permit."""
+    interruptible: bool = True
+    """`does: wait` and `sleep` in Java: an interrupt of its thread ends it with an exception."""
     deferred: bool = False
     """It only starts it and returns at once; the wait is where its result is awaited: a future, a publisher."""
     server: str | None = None
@@ -456,6 +462,46 @@ class Shape(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The known type an instance has, or that a call of it returns."""
 
 
+class SettingMark(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A key of a settings file that says something about the block it stands in."""
+
+    key: str
+    """Dotted, below the block; `*` for any one step, `**` for any number of them."""
+    values: tuple[str, ...] = ()
+    """Patterns (fnmatch, small letters) for its value; empty: any value."""
+    unless: tuple[str, ...] = ()
+    """Patterns of values that do not count."""
+    differ: bool = False
+    """Counts only where several keys of the pattern have values that differ."""
+    beside: str | None = None
+    """Another key, spelled likewise, that has to stand in the block too."""
+    means: str = ""
+    """What it does, for messages: a noun phrase."""
+    by_default: bool = False
+    """What it means is a default of the system, not written here."""
+
+
+class BalancerRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How settings describe a balancer that may choose by hash from less than all its members."""
+
+    block: str = ""
+    """Path of one balancer, dotted, as in `SettingMark`; empty: the whole document."""
+    formats: tuple[str, ...] = ()
+    """Kinds of files it is written in; empty: any."""
+    document: tuple[SettingMark, ...] = ()
+    """What has to stand in the document for it to be of this system; all of them."""
+    hash: tuple[SettingMark, ...] = ()
+    """Any of them: it chooses by hash."""
+    view: tuple[SettingMark, ...] = ()
+    """Any of them: it chooses from what this caller sees."""
+    agreed: tuple[SettingMark, ...] = ()
+    """Any of them: `view` does not hold after all."""
+    members: str | None = None
+    """Key of its members. Two balancers of one name for two places with other members are two views."""
+    feeds: tuple[str, ...] = ()
+    """Canonical calls of code that give the list it filters: a hash there counts as its own."""
+
+
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One knowledge file."""
 
@@ -476,4 +522,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     constants: dict[str, Constant] = {}
     texts: dict[str, str] = {}
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
+    balancers: tuple[BalancerRow, ...] = ()
+    words: dict[str, tuple[str, ...]] = {}
+    """Words of names, by what they tell of a list of peers or of a hash (see `config/routing.yaml`)."""
     notes: tuple[str, ...] = ()
