@@ -81,13 +81,13 @@ class _Members:
             # A constructor that is written, or asked for by its own annotation, keeps the others from being added unasked.
             asked = bool(wanted & _CONSTRUCTORS)
             if "AllArgsConstructor" in wanted or (not asked and not written and wanted & _ALL_BY_THE_WAY):
-                self._constructor(index, klass, settable)
+                self._constructor(index, klass, settable, annotations.get("AllArgsConstructor"))
             if "RequiredArgsConstructor" in wanted or (
                 not asked and not written and "Data" in wanted and not wanted & _ALL_BY_THE_WAY
             ):
-                self._constructor(index, klass, required)
+                self._constructor(index, klass, required, annotations.get("RequiredArgsConstructor"))
             if "NoArgsConstructor" in wanted:
-                self._constructor(index, klass, [])
+                self._constructor(index, klass, [], annotations["NoArgsConstructor"])
         if wanted & _BUILDER:
             self._builder(index, klass, fields, annotations.get("Builder") or annotations.get("SuperBuilder"))
 
@@ -131,7 +131,8 @@ class _Members:
         param = f.Param(field.name, "pos", field.type)
         self._add(index, klass.qual, field, name, (_THIS, param), (_store(field),), values=(field.name,), writes=(field.name,))
 
-    def _constructor(self, index: int, klass: f.Class, fields: list[f.ClassField]) -> None:
+    def _constructor(self, index: int, klass: f.Class, fields: list[f.ClassField], annotation: f.Expr | None = None) -> None:
+        """A constructor that stores its parameters, and the method that calls it where the annotation names one."""
         params = [_THIS]
         for field in fields:
             if field.type is not None and field.type.shape == "variadic":
@@ -142,6 +143,15 @@ class _Members:
         place = f.ClassField(klass.name, klass.name_at, klass.name_at + len(klass.name.encode("utf-8", "replace")))
         block = tuple(_store(field) for field in fields)
         self._add(index, klass.qual, place, "__init__", tuple(params), block, values=names, writes=names)
+        maker = _argument(annotation, "staticName")
+        if isinstance(maker, str) and maker:
+            at, end, path = place.at, place.end, self._path(index)
+            args = tuple(f.Arg(f.Ref(at, end, field.name)) for field in fields)
+            made = (f.Return(at, end, f.Call(at, end, f.Ref(at, end, path), args)),)
+            returns = (f.Type(klass.name),)
+            self._add(
+                index, klass.qual, place, maker, tuple(params[1:]), made, returns=returns, static=True, calls=(path,), values=names
+            )
 
     def _builder(self, index: int, klass: f.Class, fields: list[f.ClassField], annotation: f.Expr | None) -> None:
         """`C.builder()`, its class, and of that one method for each field and `build()`."""
