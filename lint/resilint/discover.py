@@ -54,16 +54,12 @@ _LOCKS = frozenset(
         "Cargo.lock",
         "Chart.lock",
         "Gopkg.lock",
-        "Pipfile.lock",
         "composer.lock",
         "conda-lock.yml",
         "go.sum",
         "npm-shrinkwrap.json",
         "package-lock.json",
-        "pdm.lock",
         "pnpm-lock.yaml",
-        "poetry.lock",
-        "uv.lock",
         "yarn.lock",
     }
 )
@@ -83,10 +79,23 @@ _SUFFIXES = {
     ".env": "env",
     ".nginx": "nginx",
 }
-_TEXT = re.compile(r"go\.mod|requirements[^/]*\.txt|Procfile|(?:Dockerfile|Containerfile)(?:\.[^/]+)?|[^/]+\.(?:[Dd]ockerfile)")
+_TEXT = re.compile(
+    r"(?:poetry|uv|pdm|Pipfile)\.lock|Pipfile|[^/]+\.gradle(?:\.kts)?|gradle\.lockfile|go\.mod"
+    r"|requirements[^/]*\.txt|Procfile|(?:Dockerfile|Containerfile)(?:\.[^/]+)?|[^/]+\.(?:[Dd]ockerfile)"
+)
 _GENERATED_NAME = re.compile(r".*(?:_pb2|_pb2_grpc)\.py|.*\.pb(?:\.gw)?\.go|.*_grpc\.pb\.go|zz_generated[^/]*\.go|.*[._-]min\.\w+")
 _NGINX_BLOCK = re.compile(rb"^[ \t]*(?:http|server|stream|events|upstream[ \t]+\S+|location[ \t][^{\n]*)[ \t\r\n]*\{", re.MULTILINE)
 _INI_FIRST = re.compile(rb"\A(?:[ \t]*(?:[#;][^\n]*)?\r?\n)*[ \t]*\[[^\]\n]+\]")
+_XML_ROOT = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:[^?]++|\?(?!>))*+\?>|<!--(?:[^-]++|-(?!->))*+-->|<!DOCTYPE[^>\[]*+>)*+<(?:[\w.-]++:)?([\w.-]++)"
+)
+"""The name of the outermost element, without its prefix."""
+_XML_ROOTS = frozenset(
+    rb"Context Configuration Server beans blueprint c3p0-config configuration dataSources datasources hibernate-configuration"
+    rb" log4j-config mapper persistence sqlMap sqlMapConfig web-app".split()
+)
+"""Of settings of services; other XML is data, pages, layouts, reports."""
+_MAVEN = b"http://maven.apache.org/POM/"
 _PYTHON_SHEBANG = re.compile(rb"#![^\n]*\bpython[0-9.]*\b")
 _SETTINGS_FILE = "resilint.yaml"
 _MOST_STARS = 4
@@ -238,6 +247,8 @@ def kind_of_name(path: str) -> str | None:
         return "text"
     if name == ".env" or name.startswith(".env."):
         return "env"
+    if name == "pom.xml":
+        return "xml"
     if name.endswith(".conf"):
         by_place = "nginx" in folders or "conf.d" in folders or "sites-enabled" in folders or "sites-available" in folders
         return "nginx" if name.startswith("nginx") or by_place else None
@@ -249,11 +260,14 @@ def kind_of_name(path: str) -> str | None:
 
 
 def _needs_content(name: str) -> bool:
-    return name.endswith(".conf") or ("." not in name and name not in _LOCKS)
+    return name.endswith((".conf", ".xml")) or ("." not in name and name not in _LOCKS)
 
 
 def kind_of_content(name: str, head: bytes) -> str | None:
-    """The kind of a file by its first bytes: scripts without suffix, and `.conf`, which is anybody's."""
+    """The kind of a file by its first bytes: scripts without suffix, and `.conf` and `.xml`, which are anybody's."""
+    if name.endswith(".xml"):
+        root = _XML_ROOT.match(head)
+        return "xml" if root is not None and (root[1] in _XML_ROOTS or (root[1] == b"project" and _MAVEN in head)) else None
     if name.endswith(".conf"):
         if _NGINX_BLOCK.search(head):
             return "nginx"

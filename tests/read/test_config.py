@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from resilint.facts import FileFacts, Setting, decode, encode
 from resilint.read.yaml import _holes
 
-KINDS = ("yaml", "json", "toml", "properties", "ini", "env", "nginx")
+KINDS = ("yaml", "json", "toml", "properties", "ini", "env", "nginx", "xml")
 
 
 def read(kind: str, data: str | bytes) -> FileFacts:
@@ -1015,6 +1015,114 @@ def test_nginx_broken(data: str, kept: list[str], messages: list[str]) -> None:
     assert [error.message for error in facts.errors] == messages
 
 
+# ---------------------------------------------------------------- XML
+
+BEANS = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE beans PUBLIC "-//SPRING//DTD BEAN 2.0//EN" "http://www.springframework.org/dtd/spring-beans-2.0.dtd">
+<beans xmlns:rpc = 'http://rpc.example.com/schema'>
+  <!-- resilint: ignore-file[RS201] the pool is large -->
+  <rpc:server id="main" threads="200"/>
+  <rpc:server id='größer' threads =
+     "10" />
+  <bean id="pool" class="com.example.Pool">
+    <property name="url"><value>jdbc:a?b=1&amp;c=2</value></property>
+    <property name="maxWait" value="-1"></property> <!-- resilint: ignore[RS109] -->
+  </bean>
+  <mapper id="a">SELECT 1 <if test="x &lt; 1">AND b</if></mapper>
+  <note><![CDATA[ a < b ]]></note>
+  <empty/>
+</beans>
+"""
+
+
+def test_xml_elements_attributes_and_texts() -> None:
+    assert leaves("xml", BEANS) == {
+        "beans/@xmlns:rpc": "http://rpc.example.com/schema",
+        "beans/rpc:server/@id": "main",
+        "beans/rpc:server/@threads": "200",
+        "beans/rpc:server#2/@id": "größer",
+        "beans/rpc:server#2/@threads": "10",
+        "beans/bean/@id": "pool",
+        "beans/bean/@class": "com.example.Pool",
+        "beans/bean/property/@name": "url",
+        "beans/bean/property/value": "jdbc:a?b=1&c=2",
+        "beans/bean/property#2/@name": "maxWait",
+        "beans/bean/property#2/@value": "-1",
+        "beans/mapper/@id": "a",
+        "beans/mapper/if/@test": "x < 1",
+        "beans/mapper/if/text()": "AND b",
+        "beans/mapper/text()": "SELECT 1",
+        "beans/note": "a < b",
+        "beans/empty": "",
+    }
+    assert table("xml", BEANS)["beans/rpc:server/@threads"] == ("int", "200")
+
+
+def test_xml_positions() -> None:
+    facts = read("xml", BEANS)
+    for path, key, text in (
+        ("beans", "beans", BEANS[BEANS.index("<beans") :].rstrip()),
+        ("beans/@xmlns:rpc", "xmlns:rpc", "http://rpc.example.com/schema"),
+        ("beans/rpc:server", "rpc:server", '<rpc:server id="main" threads="200"/>'),
+        ("beans/rpc:server#2/@id", "id", "größer"),
+        ("beans/rpc:server#2/@threads", "threads", "10"),
+        ("beans/bean/property/value", "value", "jdbc:a?b=1&amp;c=2"),
+        ("beans/note", "note", "<![CDATA[ a < b ]]>"),
+        ("beans/empty", "empty", ""),
+    ):
+        assert written(BEANS, find(facts, path)) == (key, text)
+
+
+def test_xml_suppressions() -> None:
+    assert [(s.line, s.codes, s.whole_file, s.own_line) for s in read("xml", BEANS).suppressions] == [
+        (4, ("RS201",), True, True),
+        (10, ("RS109",), False, False),
+    ]
+
+
+def test_xml_in_another_encoding_keeps_byte_offsets() -> None:
+    data = '<?xml version="1.0" encoding="ISO-8859-1"?><a n="é" m="ü"/>'.encode("latin-1")
+    facts = read("xml", data)
+    assert [(s.text, data[s.at : s.end]) for s in facts.settings[1:]] == [("é", b"\xe9"), ("ü", b"\xfc")]
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "kept"),
+    [
+        ("<a><b c='1'/><d>", "not well-formed: no element found", ["a", "a/b", "a/b/@c", "a/d"]),
+        ("<a><b></a>", "not well-formed: mismatched tag", ["a", "a/b"]),
+        ("<a b='1' b='2'/>", "not well-formed: duplicate attribute", []),
+        ("<a/><b/>", "not well-formed: junk after document element", ["a"]),
+        ("no", "not well-formed: syntax error", []),
+        ("<?xml version='1.0' encoding='nonsense'?><a/>", "declares an encoding that is not read", []),
+        ("<a>" * 300, "nested too deeply", ["/".join(["a"] * i) for i in range(1, 201)]),
+    ],
+)
+def test_xml_broken(data: str, message: str, kept: list[str]) -> None:
+    facts = read("xml", data)
+    assert [e.message for e in facts.errors] == [message]
+    assert sorted("/".join(s.path) for s in facts.settings) == sorted(kept)
+
+
+def test_xml_entities_are_refused_and_never_expanded(tmp_path: Any) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hidden")
+    laughs = "".join(f'<!ENTITY l{i + 1} "{f"&l{i};" * 10}">' for i in range(12))
+    for doctype in (f'<!DOCTYPE a [<!ENTITY l0 "ha">{laughs}]>', f'<!DOCTYPE a [<!ENTITY x SYSTEM "file://{secret}">]>'):
+        facts = read("xml", f"{doctype}<a><b>&l12;&x;</b></a>")
+        assert facts.settings == ()
+        assert facts.errors[0].message.startswith("declares the entity")
+    assert leaves("xml", f'<!DOCTYPE a SYSTEM "file://{secret}"><a>b&undefined;c</a>') == {"a": "bc"}
+    assert leaves("xml", "<!DOCTYPE a [<!ATTLIST a b CDATA 'default'>]><a>c</a>") == {"a": "c"}
+
+
+def test_xml_long_lists_are_cut() -> None:
+    facts = read("xml", f"<a>{'<b><c/></b>' * 1500}<d/></a>")
+    assert len(facts.settings) == 1 + 2 * 1000 + 1
+    assert facts.settings[-1].path == ("a", "d")
+
+
 # ---------------------------------------------------------------- all of them
 
 
@@ -1056,6 +1164,10 @@ def test_no_text(kind: str) -> None:
         "{%",
         "x=\\\n",
         "?",
+        "<a>",
+        "<a b='",
+        "<a><!--",
+        "<!DOCTYPE a [",
     ],
 )
 def test_hostile_repetition(kind: str, unit: str) -> None:
@@ -1083,7 +1195,7 @@ def test_any_bytes(kind: str, data: bytes) -> None:
     read(kind, data)
 
 
-SOURCES = {"yaml": DEPLOYMENT + HELM, "json": PACKAGE, "toml": PYPROJECT, "nginx": NGINX}
+SOURCES = {"yaml": DEPLOYMENT + HELM, "json": PACKAGE, "toml": PYPROJECT, "nginx": NGINX, "xml": BEANS}
 
 
 @given(st.sampled_from(sorted(SOURCES)), st.integers(0, 2000), st.integers(0, 40), SYNTAX)

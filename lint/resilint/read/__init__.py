@@ -19,6 +19,7 @@ READERS = {
     "toml": "resilint.read.toml",
     "properties": "resilint.read.properties",
     "ini": "resilint.read.ini",
+    "xml": "resilint.read.xml",
     "env": "resilint.read.env",
     "nginx": "resilint.read.nginx",
 }
