@@ -118,7 +118,7 @@ def test_ignored_vendored_and_generated_are_left_out(tmp_path: Path, in_git: boo
         "x_pb2.py",
         "y.pb.go",
         "z.min.json",
-        "uv.lock",
+        "yarn.lock",
     )
     (tmp_path / ".gitignore").write_text("/secret/\nignored.py\n*.log\n!kept.py\n")
     (tmp_path / "b" / ".gitignore").write_text("kept.py\n")
