@@ -311,7 +311,7 @@ class Offers:
         from resilint.flow.timeouts import Fault, short
 
         program, resolver = self.program, self.resolver
-        for fn in program.functions("python", "go"):
+        for fn in program.functions():
             named = [w for w in fn.head.writes if _NAME.search(w)]
             if not named:
                 continue

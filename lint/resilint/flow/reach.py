@@ -185,7 +185,10 @@ class Reach:
         key = (module.path, head)
         if key not in self._imports:
             found = None
-            for imp in module.imports.get(head, ()):
+            if self.language == "java":
+                declared = self.names_index.java.type(head, module)
+                found = declared if isinstance(declared, str) else None
+            for imp in module.imports.get(head, ()) if self.language != "java" else ():
                 if imp.level:
                     continue
                 found = f"{imp.target}.{imp.name}" if imp.name else (imp.target if imp.explicit or self.language == "go" else head)
@@ -216,7 +219,7 @@ class Reach:
             if module.language != self.language:
                 continue
             known = [imp for imp in module.facts.imports if not imp.level]
-            if not known:
+            if not known and self.language != "java":  # what Java knows without an import lies in the same package, or is java.lang
                 continue
             for klass in module.classes:
                 if any(
@@ -231,7 +234,7 @@ class Reach:
                             self._hold(klass.name, module)
             for fun in module.functions:
                 if any(self._seeds(module, c) for c in (*fun.head.calls, *fun.head.values)) or (
-                    self.language == "go" and any(d.kind == "declared" and self._typed(module, d.type) for d in self._declared(fun))
+                    self.language != "python" and any(self._typed(module, d.type) for d in self._declared(fun))
                 ):
                     self._push(fun)
                 for param in fun.head.params:
@@ -250,13 +253,13 @@ class Reach:
                         grown = True
 
     def _declared(self, fun: Fun) -> Iterator[Definition]:
-        """Variables that a function declares without a value; looked for only where it calls one of the methods in question."""
+        """Variables that a function declares with a type; looked for only where it calls one of the methods in question."""
         if any(c.rpartition(".")[2] in self.methods for c in fun.head.calls):
             for defs in fun.body.definitions.values():
-                yield from (d for d in defs if d.kind == "declared")
+                yield from (d for d in defs if d.type is not None)
 
     def _seeds(self, module: Module, name: str) -> bool:
-        if name.partition(".")[0].rstrip("{") not in module.imports:
+        if self.language != "java" and name.partition(".")[0].rstrip("{") not in module.imports:
             return False
         full = self.external(module, name.rstrip("{"))
         return full is not None and (self.gives(full) or self.waits(full))
@@ -423,7 +426,7 @@ class Reach:
             grown = False
             for name, defs in body.definitions.items():
                 for d in defs:
-                    if d.kind == "declared" and self._typed(fun.module, d.type):
+                    if d.type is not None and self._typed(fun.module, d.type):
                         grown |= self._assign(fun, name)
                     if d.expr is None or (d.item and d.item[0] != 0 and self.language == "go" and isinstance(d.expr, f.Call)):
                         continue

@@ -10,6 +10,7 @@ from typing import Any
 
 from resilint import facts as f
 from resilint.flow.elements import Elements
+from resilint.flow.java import Java
 from resilint.flow.narrow import keeps
 from resilint.flow.values import (
     Absent,
@@ -38,6 +39,7 @@ from resilint.flow.values import (
 )
 from resilint.knowledge import Knowledge
 from resilint.knowledge.index import Table
+from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
 from resilint.link.names import Names, Package, type_name
 
@@ -128,6 +130,7 @@ class Resolver:
         self._givens: dict[Any, Bind] = {}
         self._fields: set[str] | None = None
         self.elements = Elements(self)
+        self.java = Java(self)
         self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
         self._observers: dict[Fun, list[Fun]] = {}
         self._observed: dict[Fun, frozenset[int]] = {}
@@ -569,7 +572,7 @@ class Resolver:
                 return flows
         if fn.index and name in fn.head.named_returns:
             return unknown("a named result that is not assigned")
-        if fn.index:
+        if fn.index and fn.module.language != "java":
             imported = self._imports(name, fn)
             if imported:
                 return imported
@@ -584,6 +587,8 @@ class Resolver:
                         return self._head(name, late, outer)
                     return self._head(name, place, outer)
                 return self._head(name, place, outer)
+        if fn.module.language == "java":
+            return self.java.name(name, at, frame)
         return self.global_name(name, fn.module, frame)
 
     def _narrow(self, flows: Flows, name: str, body: Body, here: int, since: int, frame: Frame) -> Flows:
@@ -602,6 +607,8 @@ class Resolver:
     def _global(self, name: str, module: Module) -> Flows:
         if module.language == "go":
             return self._go_global(name, module)
+        if module.language == "java":
+            return self.java.type_value(name, module) or unknown("no such type")
         top = module.functions[0] if module.functions else None
         out: list[Flow] = []
         if top is not None and name in top.body.definitions:
@@ -1292,6 +1299,12 @@ class Resolver:
                 if self._spent():
                     self._lowest = -1
                     return out, False
+                if fn.module.language == "java" and fn.head.kind != "lambda" and shift == "name":
+                    if self.java.reaches(site, fn):
+                        out.append((frame, site, self.binds(site.call, frame), None))
+                    if len(out) > SITES:
+                        return out[:SITES], False
+                    continue
                 for target, args in self.targets(site.call, frame):
                     if isinstance(target, FnVal) and target.fn is fn:
                         out.append((frame, site, args, target.this))
@@ -1487,6 +1500,8 @@ class Resolver:
             inner = self.value(call.fn.base, frame)
             if any(isinstance(x.thing, FnVal | ClassVal) for x in inner):
                 return inner
+        if frame.fn.module.language == "java":
+            return self.java.chosen(self.value(call.fn, frame), call)
         return self.value(call.fn, frame)
 
     def _super(self, call: f.Call, frame: Frame) -> Flows:
@@ -1578,7 +1593,8 @@ class Resolver:
         if isinstance(obj.type, str):
             return obj.type
         _, external = self.mro(obj.type)
-        return external[0] if external else ""
+        table = self.table(obj.type.module)
+        return next((name for name in external if table.type(name) is not None), external[0] if external else "")
 
     def _external(self, name: str, holder: Obj | None, args: tuple[Bind, ...], call: f.Call, frame: Frame) -> Flows:
         table = self.table(frame.fn.module)
@@ -1589,7 +1605,12 @@ class Resolver:
         kind = table.constructs(name)
         if kind is not None:
             return (Flow(Obj("call", kind.name, frame, call, name, holder, bound)),)
+        row = table.call(name)
+        if row is not None and row.counts is not None:
+            return self.java.counted(row, call, args, frame)
         returned = table.returned(name)
+        if holder is not None and (returned == "this" or (returned is None and self._is_fluent(holder, name, table))):
+            return (Flow(holder),)
         if returned:
             return (Flow(Obj("call", returned, frame, call, name, holder, bound)),)
         made = table.made_by(name)
@@ -1600,7 +1621,6 @@ class Resolver:
             shaped = table.shape(head, last)
             if shaped is not None:
                 return (Flow(Obj("call", shaped, frame, call, name, holder, bound)),)
-        row = table.call(name)
         if (
             row is not None
             and row.scope is not None
@@ -1610,10 +1630,18 @@ class Resolver:
         ):
             return self.value(args[row.scope.body].expr, args[row.scope.body].frame)
         if row is not None and row.conversion:
-            return self._conversion(row.conversion, args)
+            return self._conversion(row, args)
         return (Flow(Obj("call", "", frame, call, name, holder, bound)),)
 
-    def _conversion(self, units: dict[str, Any], args: tuple[Bind, ...]) -> Flows:
+    def _is_fluent(self, holder: Obj, name: str, table: Table) -> bool:
+        """Whether a method gives the object it is called on: a builder's, of which nothing else is known."""
+        if not any(level.fluent for level in table.mro(self.external_type(holder) or "?")):
+            return False
+        row = table.call(name)
+        return table.made_by(name) is None and (row is None or not row.returns)
+
+    def _conversion(self, row: CallEntry, args: tuple[Bind, ...]) -> Flows:
+        units = row.conversion
         total: float = 0.0
         hops: tuple[Hop, ...] = ()
         position = 0
@@ -1624,6 +1652,8 @@ class Resolver:
             if unit is None:
                 return unknown("a duration that is not read")
             flows = self.value(bind.expr, bind.frame)
+            if unit == "dur" and row.unit_pos is not None and 0 <= row.unit_pos < len(args):
+                flows = self.java.scaled(flows, args[row.unit_pos])
             if len(flows) != 1 or not isinstance(flows[0].thing, Num):
                 return unknown("a duration of unknown length")
             total += flows[0].thing.number * _UNITS.get(unit, 1.0)
@@ -1798,6 +1828,8 @@ class Resolver:
         owner = self.owner(fn)
         if owner is None:
             return []
+        if fn.module.language == "java":
+            return [other for other in self.names.java.overrides(fn) if not other.head.is_abstract]
         if owner.decl.kind == "interface":
             return [k.methods[fn.name] for k in self.implementers(owner) if fn.name in k.methods]
         return [
@@ -1821,6 +1853,8 @@ class Resolver:
 
     def bases(self, klass: Klass) -> tuple[list[Klass], list[str]]:
         """Direct bases: classes of the program, and external ones by canonical name. Go: embedded types."""
+        if klass.module.language == "java":
+            return self.names.java.bases(klass)
         top = klass.module.functions[klass.decl.parent if klass.decl.parent > 0 else 0]
         own: list[Klass] = []
         external: list[str] = []
@@ -1849,6 +1883,8 @@ class Resolver:
 
     def mro(self, klass: Klass) -> tuple[list[Klass], list[str]]:
         """The class and its bases in order of resolution, and the external bases met."""
+        if klass.module.language == "java":
+            return self.names.java.mro(klass)
         found = self._mro.get(klass)
         if found is not None:
             return found
@@ -1865,6 +1901,8 @@ class Resolver:
 
     def subclasses(self, klass: Klass) -> list[Klass]:
         """All classes of the program below this one."""
+        if klass.module.language == "java":
+            return self.names.java.subtypes(klass)
         if self._subs is None:
             subs: dict[Klass, list[Klass]] = {}
             for k in self.names.all_classes():
@@ -1899,6 +1937,12 @@ class Resolver:
             return []
         klass = obj.type
         out: list[FnVal] = []
+        if klass.module.language == "java":
+            own = self.java.methods(klass, name)
+            below = [x for fn in own for x in self.names.java.overrides(fn)] if obj.kind in ("any", "outside") else []
+            out.extend(FnVal(fn, None, obj) for fn in own if not (below and fn.head.is_abstract))
+            out.extend(FnVal(fn, None, Obj("any", fn.module.classes[fn.head.owner], None, None)) for fn in below)
+            return out[:16]
         if klass.decl.kind == "interface":
             return [FnVal(k.methods[name], None, Obj("any", k, None, None)) for k in self.implementers(klass) if name in k.methods]
         for k in self.mro(klass)[0]:
@@ -1911,7 +1955,10 @@ class Resolver:
                     out.append(FnVal(k.methods[name], None, Obj("any", k, None, None)))
         return out[:16]
 
-    def init_of(self, klass: Klass) -> Fun | None:
+    def init_of(self, klass: Klass, call: f.Node | None = None) -> Fun | None:
+        """The constructor of a class; of Java's the one that such a call means."""
+        if klass.module.language == "java" and isinstance(call, f.Call):
+            return next(iter(self.names.java.constructors(klass, len(call.args))), None)
         for k in self.mro(klass)[0]:
             if "__init__" in k.methods:
                 return k.methods["__init__"]
@@ -1923,6 +1970,8 @@ class Resolver:
         """The class or canonical external name a written type means; `None` for builtin and unknown ones."""
         if kind is None or not kind.name or kind.shape in ("list", "array", "map", "chan", "fn", "variadic"):
             return None
+        if fn.module.language == "java":
+            return self.java.resolve_type(kind.name, fn)
         head, _, rest = kind.name.partition(".")
         flows = self.global_name(head, fn.module)
         scope: Fun | None = fn
@@ -2047,6 +2096,11 @@ class Resolver:
                 return ()
             case Unknown():
                 return (Flow(Unknown(thing.why, unit_of_name(name))),)
+            case Text() | Num() if frame.fn.module.language == "java":
+                kind = "java.time.Duration" if isinstance(thing, Num) and thing.unit == "dur" else "java.lang.String"
+                return (Flow(Ext(f"{kind}.{name}")),)
+            case FnVal() if thing.fn.module.language == "java":
+                return (Flow(thing),)  # the one method of a functional interface, whatever its name
             case Text() | Num():
                 return (Flow(Ext(f"<builtin>.{'str' if isinstance(thing, Text) else 'int'}.{name}")),)
             case Bound():
@@ -2066,6 +2120,8 @@ class Resolver:
 
     def _class_attribute(self, klass: Klass, name: str, receiver: Thing) -> Flows:
         for k in self.mro(klass)[0]:
+            if k.overloads.get(name):
+                return tuple(Flow(FnVal(method)) for method in k.overloads[name])
             if name in k.methods:
                 method = k.methods[name]
                 return (Flow(FnVal(method, None, receiver if method.head.is_class else None)),)
@@ -2075,6 +2131,12 @@ class Resolver:
             for inner in k.module.classes:
                 if inner.decl.outer == k.index and inner.name == name:
                     return (Flow(ClassVal(inner)),)
+        if klass.module.language == "java":
+            if name == "new":  # `Type::new`
+                return (Flow(ClassVal(klass)),)
+            nested = self.names.java.type(name, klass)
+            if isinstance(nested, Klass):
+                return (Flow(ClassVal(nested)),)
         _, external = self.mro(klass)
         if external:
             return (Flow(Ext(f"{external[0] or '?'}.{name}")),)
@@ -2503,7 +2565,7 @@ class Resolver:
         """The frame of `__init__` under the call that made the object, through `super().__init__` where a base writes the field."""
         if writer.name != "__init__" or obj.kind != "new" or not isinstance(obj.type, Klass) or obj.frame is None:
             return None
-        init = self.init_of(obj.type)
+        init = self.init_of(obj.type, obj.node if isinstance(obj.node, f.Node) else None)
         if init is None or not isinstance(obj.node, f.Node):
             return None
         args = obj.binds
@@ -2515,6 +2577,11 @@ class Resolver:
                 return frame
             further: Frame | None = None
             for site in frame.fn.body.calls:
+                if frame.fn.module.language == "java" and site.last in ("super", "this"):
+                    above = next((t for t in self.names.java.targets(site.call, frame.fn) if isinstance(t, Fun)), None)
+                    if above is not None:
+                        further = self.enter(FnVal(above, None, obj), site.call, frame, self.binds(site.call, frame))
+                        break
                 if site.last != "__init__":
                     continue
                 for target, binds in self.targets(site.call, frame):

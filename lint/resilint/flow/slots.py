@@ -194,6 +194,8 @@ class Slots:
         if row.option is not None:
             return self._option(row, binds, where, holder)
         bind: Bind | None = None
+        if row.arity and len(binds) not in row.arity:
+            return None
         if row.arg is not None or row.pos is not None:
             bind, spread = self.find_bind(row.arg, row.pos, binds)
             if bind is None and spread:
@@ -203,7 +205,7 @@ class Slots:
                 if got:
                     return Source(row, tuple(self.classified(row, got, holder, where)))
             if bind is not None:
-                flows = self.resolver.ask(bind.expr, bind.frame)
+                flows = self._in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
                 return Source(row, tuple(self.classified(row, flows, holder, (bind.frame.fn, bind.expr))))
         if row.key is not None:
             found = self._key(row, binds, where, holder)
@@ -502,7 +504,9 @@ class Slots:
             return obj.type.module.language
         if obj.frame is not None:
             return obj.frame.fn.module.language
-        return "go" if "/" in str(obj.type) else "python"
+        if "/" in str(obj.type):
+            return "go"
+        return "java" if self.program.knowledge.of("java").type(str(obj.type)) is not None else "python"
 
     def _of_object(self, obj: Obj, wanted: frozenset[str]) -> Iterator[Source]:
         table = self.program.knowledge.of(self.language(obj))
@@ -667,13 +671,30 @@ class Slots:
     def _setter(self, row: Bound, obj: Obj) -> Iterator[Slot]:
         assert row.setter is not None
         for site, binds in self.method_calls(obj, row.setter):
-            bind, _ = self.find_bind(row.arg, row.pos if row.pos is not None else 0, binds)
+            if row.arity and len(binds) not in row.arity:
+                continue
+            if row.key is not None and not self._names_key(row.key, binds):
+                continue
+            bind, _ = self.find_bind(row.arg, row.pos if row.pos is not None else 0 if row.key is None else 1, binds)
             if bind is not None:
-                yield from self.classified(row, self.resolver.ask(bind.expr, bind.frame), obj, (site.fn, bind.expr))
+                flows = self._in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
+                yield from self.classified(row, flows, obj, (site.fn, bind.expr))
             elif binds:
                 yield Slot("unknown", row, None, None, obj, (site.fn, site.call))
             else:
                 yield Slot("finite", row, None, None, obj, (site.fn, site.call))
+
+    def _in_unit(self, row: Bound, flows: Flows, binds: tuple[Bind, ...]) -> Flows:
+        """A number in the unit that an argument beside it names."""
+        if row.unit_pos is None or not 0 <= row.unit_pos < len(binds):
+            return flows
+        return self.resolver.java.scaled(flows, binds[row.unit_pos])
+
+    def _names_key(self, key: str, binds: tuple[Bind, ...]) -> bool:
+        """Whether the first argument of a setter that takes name and value is that name."""
+        return bool(binds) and any(
+            isinstance(x.thing, Text) and x.thing.whole == key for x in self.resolver.ask(binds[0].expr, binds[0].frame)
+        )
 
     def method_calls(self, obj: Obj, method: str) -> Iterator[tuple[CallSite, tuple[Bind, ...]]]:
         """Calls of a method on this object, anywhere; `conf.update` is the method of an attribute of it."""

@@ -14,7 +14,7 @@ from resilint.flow.inputs import NONE, Size, worst
 from resilint.flow.values import Bound, Ext, Flow, FnVal, Frame, Hop, Num, Obj
 from resilint.knowledge.schema import Bound as KnownBound
 from resilint.knowledge.schema import CallEntry, SpawnRow
-from resilint.link.code import CallSite, Fun, Module, children, dotted, leaves, walk
+from resilint.link.code import CODE, CallSite, Fun, Module, children, dotted, leaves, walk
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Spawns:
             spawn.bodies, spawn.direct = bodies, direct
             spawn.args = (site.call.fn, *(a.value for a in site.call.args))
             found[(*site.fn.key, site.call.at)] = spawn
-        for language in ("python", "go"):
+        for language in CODE:
             for site in self.program.sites(self._spawning_names.__contains__, language, among=self.may_start):
                 key = (*site.fn.key, site.call.at)
                 known = self._by_row(site)
@@ -542,7 +542,7 @@ class Spawns:
     @cached_property
     def _spawning_names(self) -> frozenset[str]:
         """The last segments of all calls that start code beside their caller."""
-        libraries = [x for language in ("python", "go") for x in self.program.knowledge.of(language).libraries]
+        libraries = [x for language in CODE for x in self.program.knowledge.of(language).libraries]
         return frozenset(
             name.rpartition(".")[2] for x in libraries for call in x.calls if call.spawn is not None for name in call.names
         )

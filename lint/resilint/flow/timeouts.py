@@ -15,7 +15,7 @@ from resilint.flow.values import Absent, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import Endless, Wait
 from resilint.knowledge.schema import Bound, Need, TypeEntry
-from resilint.link.code import CallSite, Fun, Klass, dotted, last_name, walk
+from resilint.link.code import CODE, CallSite, Fun, Klass, dotted, last_name, walk
 from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ def short(name: str) -> str:
 
 def written_slots(program: Program) -> Iterator[WrittenSlot]:
     """Every slot of a known API that the program writes a value to."""
-    for language in ("python", "go"):
+    for language in CODE:
         table = program.knowledge.of(language)
         timed = [c for lib in table.libraries for c in lib.calls if any(b.slot in TIME for b in c.bounds)]
         calls = {n.rpartition(".")[2] for c in timed for n in c.names}
@@ -519,7 +519,7 @@ def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Itera
 def servers_without_timeout(program: Program) -> Iterator[Fault]:
     """Servers that leave a timeout unset which their needs name; test code, examples and scripts are quiet."""
     resolver = program.resolver
-    for language in ("python", "go"):
+    for language in CODE:
         table = program.knowledge.of(language)
         types = [t for lib in table.libraries for t in lib.types if t.needs]
         helpers = {n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.server for n in c.names}

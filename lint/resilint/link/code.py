@@ -14,6 +14,9 @@ from resilint import facts as f
 if TYPE_CHECKING:
     from resilint.knowledge.index import Table
 
+CODE = ("python", "go", "java")
+"""The languages of code that are read."""
+
 Path = tuple["Arm", ...]
 
 
@@ -204,8 +207,17 @@ class Body:
         self._choices = 0
         self._loops: list[f.Node] = []
         self._block(block, self.root)
+        self._initialisers()
 
     # ------------------------------------------------------------ building
+
+    def _initialisers(self) -> None:
+        """What fields of classes start with runs where the class stands, though it is written in the class."""
+        for klass in self.fn.module.classes:
+            if max(klass.decl.parent, 0) == self.fn.index:
+                for field in klass.decl.fields:
+                    if field.init is not None:
+                        self._expr(field.init, self.root, f.Do(field.init.at, field.init.end, field.init))
 
     def _arm(self, block: f.Block, node: f.Node, kind: str, parent: Arm, choice: int = 0, always: bool = False) -> None:
         if not block:

@@ -10,7 +10,7 @@ from resilint import facts as f
 from resilint.flow.values import FnVal, Obj
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import EntryRow
-from resilint.link.code import CallSite, Fun, Klass, Module, dotted, last_name
+from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_name
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -140,7 +140,7 @@ def _type_text(program: Program, param: f.Param, fn: Fun) -> str:
 
 def _registered(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
     resolver = program.resolver
-    for language in ("python", "go"):
+    for language in CODE:
         wanted = _lasts(program, language, "call")
         table = program.knowledge.of(language)
         near = _registrars(program, language, table)

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from resilint import facts as f
-from resilint.link.code import Fun, Klass, Module, dotted, module_of, own_methods
+from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods
 from resilint.link.java import JavaNames
 from resilint.link.java_members import completed
-
-CODE = ("python", "go", "java")
 
 
 class Package:
