@@ -159,7 +159,7 @@ class Spawns:
         for language in CODE:
             for site in self.program.sites(self._spawning_names.__contains__, language, among=self.may_start):
                 key = (*site.fn.key, site.call.at)
-                known = self._by_row(site)
+                known = self.of_site(site)
                 if known is not None and key not in found:
                     found[key] = known
         yield from sorted(found.values(), key=lambda s: s.key)
@@ -201,7 +201,8 @@ class Spawns:
             for language in ("python", "go", "java")
         }
 
-    def _by_row(self, site: CallSite) -> Spawn | None:
+    def of_site(self, site: CallSite) -> Spawn | None:
+        """What a call starts, by knowledge."""
         spawn: Spawn | None = None
         limits: list[Limit] = []
         for target, entry in self.program.described(site):
@@ -560,12 +561,12 @@ class Spawns:
         body = fn.body
         low, high = (within.at, within.end) if within is not None else (fn.head.at, fn.head.end)
         for arm in spawn.site.arm.chain():
-            if isinstance(arm.node, f.With) and low <= arm.node.at and any(self._is_gate(i.value, fn) for i in arm.node.items):
+            if isinstance(arm.node, f.With) and low <= arm.node.at and any(self.is_gate(i.value, fn) for i in arm.node.items):
                 return True
         for site in body.calls:
             if not (low <= site.call.at < high) or site.call is spawn.site.call:
                 continue
-            if site.call.at < here and self._acquires(site):
+            if site.call.at < here and self.acquires(site):
                 return True
             if within is not None and self._joins(site, spawn):
                 return True
@@ -683,7 +684,8 @@ class Spawns:
             )
         return out
 
-    def _acquires(self, site: CallSite) -> bool:
+    def acquires(self, site: CallSite) -> bool:
+        """Whether a call takes a permit."""
         if site.last.lower() in _ACQUIRES:
             return True
         described = self.program.described(site) if site.last in self._permit_names[site.fn.module.language] else ()
@@ -698,7 +700,8 @@ class Spawns:
         kind = self.resolver.table(fn.module).type(self.resolver.external_type(obj))
         return kind.role if kind is not None else ""
 
-    def _is_gate(self, expr: f.Expr, fn: Fun) -> bool:
+    def is_gate(self, expr: f.Expr, fn: Fun) -> bool:
+        """Whether a `with` over this holds a permit or lock."""
         for flow in self.resolver.ask(expr, self.resolver.frame(fn)):
             if isinstance(flow.thing, Obj):
                 role = self._role(flow.thing, fn)
@@ -754,7 +757,7 @@ class Spawns:
                     return True
         if (sent & received) - {""}:
             return True
-        return any(self._acquires(site) for site in fn.body.calls)
+        return any(self.acquires(site) for site in fn.body.calls)
 
     def _gate_item(self, expr: f.Expr, fn: Fun) -> bool:
         for flow in self.resolver.ask(expr, self.resolver.frame(fn)):
@@ -906,7 +909,7 @@ class Spawns:
                 size = self.sizes.loop(loop, caller)
                 if size.kind in ("data", "input"):
                     if any(
-                        loop.at <= s.call.at < loop.end and (self._acquires(s) or (self._waits(s) and not s.awaited))
+                        loop.at <= s.call.at < loop.end and (self.acquires(s) or (self._waits(s) and not s.awaited))
                         for s in caller.fn.body.calls
                     ):
                         return None
