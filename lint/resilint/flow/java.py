@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.values import Bind, ClassVal, Ext, Flow, Flows, FnVal, Frame, Num, Obj, Thing, Unknown, union, unknown
+from resilint.flow.values import Bind, Bound, ClassVal, Ext, Flow, Flows, FnVal, Frame, Num, Obj, Thing, Unknown, union, unknown
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, Klass, Module
 from resilint.link.java import JavaNames, exact_first, takes
@@ -107,6 +107,41 @@ class Java:
                     out.append(fun)
         return out
 
+    def callee(self, call: f.Call, frame: Frame) -> Flows:
+        """What stands in the place of the called: of a field and a method of one name, the method."""
+        fn = call.fn
+        base, _, last = fn.name.rpartition(".") if isinstance(fn, f.Ref) else ("", "", "")
+        if isinstance(fn, f.Ref) and not base:
+            if fn.name in ("this", "super"):
+                return unknown("another constructor")
+            return self.chosen(self.resolver.value(fn, frame), call)
+        if isinstance(fn, f.Ref) and (base == "super" or base.endswith(".super")):
+            return self.chosen(self._of_super(last, fn, frame), call)
+        if not isinstance(fn, f.Ref | f.Field):
+            return self.resolver.value(fn, frame)
+        out: list[Flow] = []
+        last = last or (fn.name if isinstance(fn, f.Field) else "")
+        for flow in self.receiver(call, frame):
+            methods = self.resolver.method(flow.thing, last) if isinstance(flow.thing, Obj) else []
+            if methods:
+                out.extend(Flow(method, flow.hops) for method in methods)
+            else:
+                out.extend(self.resolver.attributes((flow,), last, fn, frame))
+        return self.chosen(union(out), call) or unknown("a call of something unknown")
+
+    def _of_super(self, name: str, at: f.Node, frame: Frame) -> Flows:
+        klass = self.class_at(frame.fn, at)
+        if klass is None:
+            return unknown("super outside a class")
+        this = next((x.thing for x in self.resolver.name("this", at, frame)), None)
+        bases, external = self.names.bases(klass)
+        for base in bases:
+            if methods := self.methods(base, name):
+                return tuple(Flow(FnVal(fn, None, this)) for fn in methods)
+        if external and isinstance(this, Obj):
+            return (Flow(Bound(Obj("base", external[0], this.frame, this.node, external[0], this), name)),)
+        return unknown("super of an unknown base")
+
     def chosen(self, flows: Flows, call: f.Call) -> Flows:
         """What a call may mean of the overloads that its name means: those which take so many arguments."""
         count = len(call.args)
@@ -179,6 +214,6 @@ def _mismatch(named: str, unit: float) -> str:
 
 
 def _alike(one: Fun, other: Fun) -> bool:
-    """Whether two methods of one name have as many parameters of the same written types, so that one stands in the other's place."""
+    """Whether two methods of one name have parameters of the same written types, so that one stands in the other's place."""
     mine, theirs = ([p.type.name if p.type is not None else "" for p in fun.head.params[1:]] for fun in (one, other))
     return mine == theirs

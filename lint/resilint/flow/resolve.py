@@ -462,7 +462,8 @@ class Resolver:
                 except ValueError:
                     thing = Unknown("text that is no number")
             out.append(flow._replace(thing=thing))
-        return union(out)
+        found = union(out)
+        return self._typed(found, expr.type, frame) if frame.fn.module.language == "java" else found
 
     def _type_text(self, kind: f.Type, fn: Fun) -> str:
         resolved = self.resolve_type(kind, fn)
@@ -780,12 +781,22 @@ class Resolver:
 
     def _typed(self, flows: Flows, kind: f.Type, frame: Frame) -> Flows:
         """A declared type stands in where the value itself says nothing."""
-        if not all(isinstance(x.thing, Unknown) for x in flows):
+        bare = [x for x in flows if isinstance(x.thing, Obj) and x.thing.type == "" and x.thing.kind == "call"]
+        if not bare and not all(isinstance(x.thing, Unknown) for x in flows):
             return flows
-        resolved = self.resolve_type(kind, frame.fn)
+        resolved = self.resolve_type(kind, frame.fn) if kind.shape in ("plain", "ptr", "opt") or not bare else None
         if resolved is None or resolved == "":
             return flows
-        return (Flow(Obj("outside", resolved, frame, f"{kind.name}@{frame.fn.key}")),)
+        if not bare:
+            return (Flow(Obj("outside", resolved, frame, f"{kind.name}@{frame.fn.key}")),)
+        return tuple(self._retyped(x, resolved) if x in bare else x for x in flows)
+
+    @staticmethod
+    def _retyped(flow: Flow, kind: Klass | str) -> Flow:
+        """What a library gave that nobody described, known by the type it is declared with."""
+        thing = flow.thing
+        assert isinstance(thing, Obj)
+        return flow._replace(thing=Obj(thing.kind, kind, thing.frame, thing.node, thing.maker, thing.parent, thing.binds))
 
     def _each(self, d: Definition, frame: Frame) -> Flows:
         assert d.expr is not None
@@ -983,7 +994,8 @@ class Resolver:
         if not whole:
             out.append(Flow(Unknown("not every caller is known")))
         if sites or not whole:
-            return union(out)
+            found = union(out)
+            return self._typed(found, param.type, frame) if param.type is not None and fn.module.language == "java" else found
         return self._uncalled(param, fn, frame)
 
     def _uncalled(self, param: f.Param, fn: Fun, frame: Frame) -> Flows:
@@ -1501,7 +1513,7 @@ class Resolver:
             if any(isinstance(x.thing, FnVal | ClassVal) for x in inner):
                 return inner
         if frame.fn.module.language == "java":
-            return self.java.chosen(self.value(call.fn, frame), call)
+            return self.java.callee(call, frame)
         return self.value(call.fn, frame)
 
     def _super(self, call: f.Call, frame: Frame) -> Flows:
