@@ -243,6 +243,8 @@ def kind_of_name(path: str) -> str | None:
     *folders, name = path.split("/")
     if name in _LOCKS or name == _SETTINGS_FILE:
         return None
+    if folders[-1:] == ["requirements"] and name.endswith(".txt"):
+        return "text"
     if _TEXT.fullmatch(name) or (name.startswith("haproxy") and name.endswith(".cfg")):
         return "text"
     if name == ".env" or name.startswith(".env."):

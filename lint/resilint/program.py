@@ -17,6 +17,7 @@ from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CallSite, Fun, Module
 from resilint.link.entries import Entry, entries_of
 from resilint.link.names import Names
+from resilint.link.versions import Pin, Versions, said
 from resilint.model import Confidence, Span, Step, Value
 from resilint.text import Lines
 
@@ -236,7 +237,28 @@ class Program:
 
     def version(self, row: Bound, fn: Fun) -> str | None:
         """The version of a row's library that the repository pins; `None`: not pinned, so the newest known holds."""
-        return None
+        pin = self.pin(row, fn)
+        return pin.version if pin is not None else None
+
+    def pin(self, row: Bound, fn: Fun) -> Pin | None:
+        """Where the version is pinned that decides whether a row holds for the code of a function."""
+        names = self.resolver.table(fn.module).distributions(row)
+        return self.versions.pinned(fn.module.path, fn.module.language, names) if names else None
+
+    @cached_property
+    def versions(self) -> Versions:
+        """What lock files, requirements, module and build files pin."""
+        return Versions(self.files, self.source)
+
+    def assumed(self, row: Bound, fn: Fun, node: f.Node) -> tuple[Step, ...]:
+        """The version on which an answer for a call rests, as a step; none where every version gives the same."""
+        if row.since is None and row.before is None:
+            return ()
+        limit = f"since {row.since}" if row.before is None else f"before {row.before}"
+        pin = self.pin(row, fn)
+        if pin is None:
+            return (self.step(fn, node, f"no version is pinned: the newest known is assumed, whose default this is {limit}"),)
+        return (Step(self.span(pin.path, pin.at, pin.end), f"{pin.name} {said(pin.version)}: the default is this one {limit}"),)
 
     # ------------------------------------------------------------ questions of rules
 

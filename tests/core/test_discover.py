@@ -60,6 +60,7 @@ def paths(found: Discovery) -> list[str]:
         ("Dockerfile", "text"),
         ("Dockerfile.prod", "text"),
         ("api.dockerfile", "text"),
+        ("requirements/base.txt", "text"),
         ("poetry.lock", "text"),
         ("uv.lock", "text"),
         ("Pipfile.lock", "text"),

@@ -356,6 +356,8 @@ class _Judge:
                     confidence = min(confidence, Confidence.MEDIUM)
         cap = self.resolver.table(wait.fn.module).cap(wait.entry)
         if cap is not None:
+        for slot in absent[:1]:
+            steps.extend(program.assumed(slot.bound, wait.fn, wait.site.call))
             confidence = min(confidence, cap)
         absent = [x for x in slots if x.state == "absent"]
         omitting = [x for x in absent if x.flow is not None and x.flow.omitted]

@@ -304,6 +304,22 @@ class Table:
         call = self.call(name)
         return call.spawn if call is not None else None
 
+    def distributions(self, row: Bound) -> tuple[str, ...]:
+        """By what names the library of a row that holds for some versions only may be pinned, the likeliest first."""
+        return self._distributions.get(id(row), ())
+
+    @cached_property
+    def _distributions(self) -> dict[int, tuple[str, ...]]:
+        known: dict[int, tuple[str, ...]] = {}
+        for library in self.libraries:
+            own = (library.library, *library.modules)
+            for entry in library.types:
+                names = own if entry.version_of is None else (entry.version_of,)
+                known.update((id(row), names) for row in entry.bounds if row.since is not None or row.before is not None)
+            for call in library.calls:
+                known.update((id(row), own) for row in call.bounds if row.since is not None or row.before is not None)
+        return known
+
     @cached_property
     def error_words(self) -> frozenset[str]:
         """Last segments of known error values and of calls that handle errors: anything else need not be looked up as one."""
