@@ -1,0 +1,685 @@
+"""The worst case of code: bodies turned into effects, calls into the program followed, and added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from resilint import facts as f
+from resilint.flow.effects import (
+    NOTHING,
+    Branch,
+    Done,
+    Effect,
+    Loop,
+    Open,
+    Par,
+    Retry,
+    Scope,
+    Seq,
+    Term,
+    Wait,
+    Worst,
+    worst,
+)
+from resilint.flow.slots import Source, decide, say_seconds
+from resilint.flow.spawns import short
+from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Null, Num, Obj
+from resilint.flow.waits import waits_in
+from resilint.knowledge.schema import CallEntry, ScopeRow, SpawnRow
+from resilint.link.code import CallSite, Fun, children, dotted, leaves, walk, walk_block
+from resilint.model import Confidence
+
+if TYPE_CHECKING:
+    from resilint.flow.waits import Wait as Waiting
+    from resilint.program import Program, Target
+
+_DEEP = 10
+"""Calls followed one inside another."""
+_NESTED = 60
+"""Statements and expressions followed one inside another."""
+_CALLS = 800
+"""Calls looked at for one question."""
+_WAITS = ("network", "query", "connect", "wait", "sleep")
+_SLOTS = frozenset(
+    {"total", "deadline", "read", "io", "connect", "pool_wait", "statement", "transaction", "wait"},
+)
+_WHOLE = {
+    "network": ("total", "deadline"),
+    "query": ("statement", "transaction", "total", "deadline"),
+    "connect": ("connect", "total", "io", "deadline"),
+    "wait": ("wait", "total", "deadline"),
+    "sleep": ("wait", "total"),
+}
+"""Slots that bound all of a wait of a kind: the smallest counts."""
+_SILENCE = ("read", "io")
+"""Slots that bound one silence of the peer; what comes before it is added."""
+
+Lengths = Mapping[str, int]
+"""How many elements local collections have at most, by name."""
+
+
+class Worsts:
+    """Answers how long code can take, for one program. Answers are remembered."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self._functions: dict[tuple[Frame, tuple[tuple[str, int], ...]], Worst] = {}
+        self._active: list[Fun] = []
+        self._sites: dict[Fun, dict[int, CallSite]] = {}
+        self._waiting: dict[Fun, dict[int, list[Waiting]]] = {}
+        self._left = 0
+        self._nested = 0
+        self._free: frozenset[int] = frozenset()
+        self._still = False
+
+    def of_block(self, block: Iterable[f.Stmt], frame: Frame, free: Iterable[f.Node] = (), lengths: Lengths | None = None) -> Worst:
+        """The worst case of statements in a frame; the nodes in `free` take no time."""
+        self._left = _CALLS
+        self._free = frozenset(id(node) for node in free)
+        return worst(self._block(tuple(block), frame, dict(lengths or {})))
+
+    def of_function(self, frame: Frame, lengths: Lengths | None = None) -> Worst:
+        """The worst case of a function."""
+        self._left = _CALLS
+        self._free = frozenset()
+        return self._function(frame, dict(lengths or {}))
+
+    def limit(self, row: ScopeRow, binds: tuple[Bind, ...], fn: Fun) -> float | None:
+        """The length of a scope in seconds: `inf` for none, `None` where it is not known."""
+        bind, _ = self.program.slots.find_bind(row.arg, row.pos, binds)
+        if bind is None:
+            return inf if row.default == "endless" else None if row.default == "unset" else float(row.default)
+        numbers = [self._seconds_of(flow.thing, row, binds) for flow in self.resolver.ask(bind.expr, bind.frame)]
+        known = [number for number in numbers if number is not None]
+        return max(known) if known and len(known) == len(numbers) else None
+
+    def _seconds_of(self, thing: Any, row: ScopeRow, binds: tuple[Bind, ...]) -> float | None:
+        if isinstance(thing, Num):
+            if thing.unit == "dur":
+                return float(thing.number)
+            scale = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}.get(row.unit)
+            return float(thing.number) * scale if scale is not None and row.unit_pos is None else None
+        return inf if None in row.disabled and isinstance(thing, Null) else None
+
+    # ------------------------------------------------------------ functions
+
+    def _function(self, frame: Frame, lengths: dict[str, int]) -> Worst:
+        fn = frame.fn
+        key = (frame, tuple(sorted(lengths.items())))
+        found = self._functions.get(key)
+        if found is not None:
+            return found
+        if fn in self._active or len(self._active) >= _DEEP:
+            return Worst(open=frozenset({"loop" if fn in self._active else "search"}))
+        self._active.append(fn)
+        still, self._still = self._still, False
+        nested, self._nested = self._nested, 0
+        try:
+            result = worst(self._block(fn.block, frame, lengths))
+        finally:
+            self._active.pop()
+            self._still = still
+            self._nested = nested
+        if not self._active or "loop" not in result.open:
+            self._functions[key] = result
+        return result
+
+    def _site(self, call: f.Call, fn: Fun) -> CallSite | None:
+        sites = self._sites.get(fn)
+        if sites is None:
+            sites = self._sites[fn] = {id(site.call): site for site in fn.body.calls}
+        return sites.get(id(call))
+
+    # ------------------------------------------------------------ statements
+
+    def _block(self, block: tuple[f.Stmt, ...], frame: Frame, lengths: dict[str, int]) -> Effect:
+        if self._nested >= _NESTED:
+            return Open("search")
+        self._nested += 1
+        try:
+            return self._statements(block, frame, lengths)
+        finally:
+            self._nested -= 1
+
+    def _statements(self, block: tuple[f.Stmt, ...], frame: Frame, lengths: dict[str, int]) -> Effect:
+        parts: list[Effect] = []
+        for position, stmt in enumerate(block):
+            if id(stmt) in self._free:
+                continue
+            rest = block[position + 1 :]
+            if isinstance(stmt, f.If):
+                parts.append(self._expr(stmt.test, frame, lengths))
+                then, other = leaves(stmt.then), leaves(stmt.orelse)
+                ways = [self._block(stmt.then, frame, lengths), self._block(stmt.orelse, frame, lengths)]
+                if then != other and rest:
+                    after = self._block(rest, frame, lengths)
+                    ways = [ways[0], Seq((ways[1], after))] if then else [Seq((ways[0], after)), ways[1]]
+                    parts.append(Branch(tuple(ways)))
+                    break
+                parts.append(Branch(tuple(ways)))
+                if then and other:
+                    break
+                continue
+            if isinstance(stmt, f.Assign):
+                self._remember_length(stmt, lengths)
+                limit = self._context_made(stmt, frame)
+                if limit is not None:
+                    parts.append(Scope(limit[0], self._block(rest, frame, lengths), limit[1]))
+                    break
+            parts.append(self._statement(stmt, frame, lengths))
+            if isinstance(stmt, f.Return | f.Raise | f.Jump):
+                break
+        return Seq(tuple(parts))
+
+    def _statement(self, stmt: f.Stmt, frame: Frame, lengths: dict[str, int]) -> Effect:
+        match stmt:
+            case f.Assign() | f.Do() | f.Return() | f.Raise():
+                return self._expr(stmt.value, frame, lengths)
+            case f.Defer():
+                return self._expr(stmt.call, frame, lengths)
+            case f.Switch():
+                ways = [self._block(case.body, frame, lengths) for case in stmt.cases]
+                return Seq((self._expr(stmt.subject, frame, lengths), Branch(tuple(ways))))
+            case f.Select():
+                return self._select(stmt, frame, lengths)
+            case f.Loop():
+                return self._loop(stmt, frame, lengths)
+            case f.Try():
+                body = self._block(stmt.body, frame, lengths)
+                handlers: list[Effect] = [self._block(handler.body, frame, lengths) for handler in stmt.handlers]
+                after = Branch((*handlers, self._block(stmt.orelse, frame, lengths)))
+                return Seq((body, after, self._block(stmt.final, frame, lengths)))
+            case f.With():
+                return self._with(stmt, frame, lengths)
+            case f.Send():
+                return Seq((self._expr(stmt.value, frame, lengths), Open("code")))
+        return NOTHING
+
+    def _with(self, stmt: f.With, frame: Frame, lengths: dict[str, int]) -> Effect:
+        inner = self._block(stmt.body, frame, lengths)
+        before: list[Effect] = []
+        for item in reversed(stmt.items):
+            limit = self.scope_of(item.value, frame, stmt)
+            if limit is not None:
+                inner = Scope(limit[0], inner, limit[1])
+            else:
+                before.insert(0, self._expr(item.value, frame, lengths, awaited=stmt.is_async))
+        return Seq((*before, inner))
+
+    def scope_of(self, expr: f.Expr, frame: Frame, stmt: f.With | None = None) -> tuple[float | None, Term] | None:
+        """The limit that a `with` item sets to what stands inside; none if it sets none."""
+        if not isinstance(expr, f.Call):
+            return None
+        site = self._site(expr, frame.fn)
+        if site is None:
+            return None
+        for target in self.program.targets(site, frame):
+            row = target.entry.scope if target.entry is not None else None
+            if (
+                row is not None
+                and row.form == "with"
+                and (row.cuts == "all" or stmt is None or stmt.is_async or row.cuts != "await")
+            ):
+                limit = self.limit(row, target.binds, frame.fn)
+                return limit, _term(limit, short(target.name), (frame.fn, expr))
+        return None
+
+    def _context_made(self, stmt: f.Assign, frame: Frame) -> tuple[float | None, Term] | None:
+        """The limit that the rest of a block stands under, where a statement makes a context with a deadline."""
+        if not isinstance(stmt.value, f.Call) or frame.fn.module.language != "go":
+            return None
+        last = dotted(stmt.value.fn).rpartition(".")[2]
+        if last not in self.resolver.table(frame.fn.module).context_words:
+            return None
+        site = self._site(stmt.value, frame.fn)
+        for target in self.program.targets(site, frame) if site is not None else ():
+            row = target.entry.makes if target.entry is not None else None
+            if row is not None and row.kind == "bounded":
+                number: float | None = None
+                if row.duration is not None and row.duration < len(target.binds):
+                    bind = target.binds[row.duration]
+                    number = self.number(bind.expr, bind.frame)
+                return number, _term(number, short(target.name), (frame.fn, stmt.value))
+        return None
+
+    def _select(self, stmt: f.Select, frame: Frame, lengths: dict[str, int]) -> Effect:
+        ways: list[Effect] = []
+        limits: list[tuple[float, Term]] = []
+        waits = not any(case.op is None for case in stmt.cases)
+        for case in stmt.cases:
+            ways.append(self._block(case.body, frame, lengths))
+            channel = received(case.op)
+            number = self.timer(channel, frame) if channel is not None else None
+            if number is not None:
+                limits.append((number, _term(number, "select", (frame.fn, stmt))))
+        if id(stmt) in self._free or not waits:
+            return Branch(tuple(ways))
+        first: Effect = Open("wait")
+        if limits:
+            number, term = min(limits, key=lambda x: x[0])
+            first = Wait(number, term)
+        return Seq((first, Branch(tuple(ways))))
+
+    def timer(self, channel: f.Expr, frame: Frame) -> float | None:
+        """Seconds after which a channel speaks by itself, if it is that of a timer."""
+        flows = self.resolver.ask(channel, frame)
+        if isinstance(channel, f.Ref) and channel.name.endswith(".C"):
+            flows = self.resolver.ask(f.Ref(channel.at, channel.end, channel.name[:-2]), frame)
+        for flow in flows:
+            thing = flow.thing
+            if isinstance(thing, Obj) and thing.kind == "call" and thing.maker and thing.frame is not None:
+                entry = self.resolver.table(thing.frame.fn.module).call(thing.maker.partition("#")[0])
+                rows = [row for row in entry.bounds if row.slot == "wait" and row.pos is not None] if entry is not None else []
+                args = thing.binds
+                if args is None and isinstance(thing.node, f.Call):
+                    args = self.resolver.binds(thing.node, thing.frame)
+                for row in rows:
+                    if args is not None and row.pos is not None and row.pos < len(args):
+                        return self.number(args[row.pos].expr, args[row.pos].frame)
+        return None
+
+    # ------------------------------------------------------------ loops
+
+    def _loop(self, loop: f.Loop, frame: Frame, lengths: dict[str, int]) -> Effect:
+        head = self._expr(loop.iter, frame, lengths)
+        times = self.times(loop, frame, lengths)
+        test = self._expr(loop.test, frame, lengths)
+        body = Seq((test, self._block(loop.body, frame, dict(lengths))))
+        after = self._block(loop.orelse, frame, lengths)
+        if times is None or times <= 1 or not _ends_early(loop):
+            return Seq((head, Loop(times, body), after))
+        # The last round need not pause any more: it gives up, or has succeeded.
+        still, self._still = self._still, True
+        try:
+            last = Seq((test, self._block(loop.body, frame, dict(lengths))))
+        finally:
+            self._still = still
+        pause = worst(body).known - worst(last).known
+        pauses = Wait(pause, _term(pause, "pause", (frame.fn, loop)))
+        return Seq((head, Retry(times, last, (Loop(times - 1, pauses),)), after))
+
+    def times(self, loop: f.Loop, frame: Frame, lengths: Lengths) -> int | None:
+        """How often a loop goes round at most, where that is a number that is known."""
+        if loop.form == "each" and loop.iter is not None:
+            return self.length(loop.iter, frame, lengths)
+        if loop.form == "count" and isinstance(loop.test, f.Bin) and loop.test.op in ("<", "<=", "!="):
+            side = loop.test.right
+            if isinstance(side, f.Call) and dotted(side.fn).rpartition(".")[2] in ("len", "size", "length"):
+                of = side.args[0].value if side.args else f.Ref(side.at, side.end, dotted(side.fn).rpartition(".")[0])
+                return self.length(of, frame, lengths)
+            number = self.number(side, frame)
+            start = self._first_value(loop, frame)
+            if number is None or start is None or number != int(number) or not isinstance(loop.test.left, f.Ref):
+                return None
+            return int(number) - start + (loop.test.op == "<=")
+        return None
+
+    def _first_value(self, loop: f.Loop, frame: Frame) -> int | None:
+        """Where a counting loop that adds one each round begins."""
+        step, test = loop.step, loop.test
+        if not isinstance(step, f.Assign) or step.op != "+" or not isinstance(test, f.Bin) or not isinstance(test.left, f.Ref):
+            return None
+        if not isinstance(step.value, f.Lit) or step.value.value != 1:
+            return None
+        before = [d for d in frame.fn.body.definitions.get(test.left.name, ()) if d.kind == "value" and d.end <= test.at]
+        first = max(before, key=lambda d: d.at, default=None)
+        if first is None or not isinstance(first.expr, f.Lit) or not isinstance(first.expr.value, int):
+            return None
+        return int(first.expr.value)
+
+    def length(self, expr: f.Expr, frame: Frame, lengths: Lengths, depth: int = 0) -> int | None:
+        """How many elements an expression has at most, where that is a number that is known."""
+        if depth > 6:
+            return None
+        if isinstance(expr, f.Ref) and expr.name in lengths:
+            return lengths[expr.name]
+        if isinstance(expr, f.Coll):
+            return expr.size if expr.size >= 0 else None
+        if isinstance(expr, f.Slice):
+            return self.length(expr.base, frame, lengths, depth + 1)
+        if isinstance(expr, f.Comp) and len(expr.gens) == 1:
+            return self.length(expr.gens[0].iter, frame, lengths, depth + 1)
+        if isinstance(expr, f.Call):
+            name = dotted(expr.fn)
+            plain = [arg.value for arg in expr.args if arg.name is None and not arg.spread]
+            if name == "range" and 1 <= len(plain) <= 2:
+                ends = [self.number(arg, frame) for arg in plain]
+                if any(end is None or end != int(end) for end in ends):
+                    return None
+                numbers = [int(end) for end in ends if end is not None]
+                return max(numbers[0] if len(numbers) == 1 else numbers[1] - numbers[0], 0)
+            if name in ("zip", "enumerate", "list", "tuple", "sorted", "reversed", "iter"):
+                found = [self.length(arg, frame, lengths, depth + 1) for arg in plain]
+                known = [size for size in found if size is not None]
+                return min(known) if known else None
+            return None
+        if isinstance(expr, f.Lit) and isinstance(expr.value, int) and frame.fn.module.language == "go":
+            return int(expr.value)
+        if isinstance(expr, f.Ref):
+            sizes = []
+            for flow in self.resolver.ask(expr, frame):
+                thing = flow.thing
+                fixed = isinstance(thing, Obj) and isinstance(thing.node, f.Coll) and thing.node.kind == "tuple"
+                sizes.append(thing.node.size if fixed and isinstance(thing, Obj) and isinstance(thing.node, f.Coll) else -1)
+            return max(sizes) if sizes and min(sizes) >= 0 else None
+        return None
+
+    def number(self, expr: f.Expr, frame: Frame) -> float | None:
+        """The largest number that an expression may be; `None` where some possibility is none. A variable of the environment counts
+        as its default."""
+        flows = self.resolver.ask(expr, frame)
+        numbers = [float(x.thing.number) for x in flows if isinstance(x.thing, Num)]
+        others = [x for x in flows if not isinstance(x.thing, Num | Env)]
+        return max(numbers) if numbers and not others else None
+
+    def _remember_length(self, stmt: f.Assign, lengths: dict[str, int]) -> None:
+        """A collection made element by element of one whose length is known is as long."""
+        if len(stmt.targets) != 1 or not isinstance(stmt.targets[0], f.Ref) or stmt.value is None or not lengths:
+            return
+        value = stmt.value
+        of: f.Expr | None = None
+        if isinstance(value, f.Comp) and len(value.gens) == 1:
+            of = value.gens[0].iter
+        elif isinstance(value, f.Call) and dotted(value.fn) in ("list", "tuple", "sorted") and len(value.args) == 1:
+            of = value.args[0].value
+        elif isinstance(value, f.Ref):
+            of = value
+        if isinstance(of, f.Ref) and of.name in lengths:
+            lengths.setdefault(stmt.targets[0].name, lengths[of.name])
+
+    # ------------------------------------------------------------ expressions
+
+    def _expr(self, expr: Any, frame: Frame, lengths: dict[str, int], awaited: bool = False) -> Effect:
+        if expr is None or isinstance(expr, f.Lit | f.Ref | f.Fn | f.Type) or id(expr) in self._free:
+            return NOTHING
+        if self._nested >= _NESTED:
+            return Open("search")
+        self._nested += 1
+        try:
+            return self._expression(expr, frame, lengths, awaited)
+        finally:
+            self._nested -= 1
+
+    def _expression(self, expr: Any, frame: Frame, lengths: dict[str, int], awaited: bool) -> Effect:
+        match expr:
+            case f.Call():
+                return self._call(expr, frame, lengths, awaited)
+            case f.Await():
+                if isinstance(expr.value, f.Call):
+                    return self._expr(expr.value, frame, lengths, awaited=True)
+                return Open("wait")
+            case f.Recv():
+                number = self.timer(expr.value, frame)
+                return Wait(number, _term(number, "timer", (frame.fn, expr))) if number is not None else Open("code")
+            case f.Cond():
+                ways = (self._expr(expr.then, frame, lengths, awaited), self._expr(expr.orelse, frame, lengths, awaited))
+                return Seq((self._expr(expr.test, frame, lengths), Branch(ways)))
+            case f.Comp():
+                body = Seq(tuple(self._expr(part, frame, lengths) for part in (expr.key, expr.elt)))
+                times = self.length(expr, frame, lengths)
+                return Seq((self._expr(expr.gens[0].iter, frame, lengths), Loop(times, body)))
+        return Seq(tuple(self._expr(child, frame, lengths) for child in _inside(expr)))
+
+    def _call(self, call: f.Call, frame: Frame, lengths: dict[str, int], awaited: bool) -> Effect:
+        self._left -= 1
+        site = self._site(call, frame.fn)
+        if self._left < 0 or site is None:
+            return Open("search")
+        targets = self.program.targets(site, frame)
+        entries = [(target, target.entry) for target in targets if target.entry is not None]
+        for target, entry in entries:
+            if entry.scope is not None and entry.scope.form == "call" and entry.scope.body is not None:
+                return self._scoped(target, entry.scope, call, frame, lengths)
+            if entry.spawn is not None:
+                return self._spawn(target, entry, entry.spawn, site, frame, lengths)
+        parts: list[Effect] = []
+        if isinstance(call.fn, f.Field):
+            parts.append(self._expr(call.fn.base, frame, lengths))
+        parts.extend(self._expr(arg.value, frame, lengths) for arg in call.args)
+        ways = [self._enter(target, site, frame, lengths, awaited) for target in targets]
+        parts.append(Branch(tuple(ways)) if ways else Open("code"))
+        return Seq(tuple(parts))
+
+    def _enter(self, target: Target, site: CallSite, frame: Frame, lengths: dict[str, int], awaited: bool) -> Effect:
+        if target.entry is not None:
+            return self._wait(target, target.entry, site, frame) if target.entry.does in _WAITS else NOTHING
+        thing = target.flow.thing
+        if isinstance(thing, ClassVal):
+            init = self.resolver.init_of(thing.klass)
+            if init is None:
+                return NOTHING
+            made = Obj("new", thing.klass, frame, site.call)
+            thing = FnVal(init, None, made)
+        if isinstance(thing, FnVal):
+            head = thing.fn.head
+            if head.is_async and not awaited and frame.fn.module.language == "python":
+                return Open("wait")
+            inner = self.resolver.enter(thing, site.call, frame, target.binds)
+            return Done(self._function(inner, self._passed(thing.fn, site.call, lengths)))
+        if isinstance(thing, Ext) and thing.name.startswith("<builtin>."):
+            return NOTHING
+        if isinstance(thing, Bound) and isinstance(thing.obj.node, f.Coll | f.Comp | f.Lit):
+            return NOTHING
+        return Open("code")
+
+    @staticmethod
+    def _passed(fn: Fun, call: f.Call, lengths: Lengths) -> dict[str, int]:
+        """What is known of the lengths of arguments, by the names of parameters."""
+        out: dict[str, int] = {}
+        positional = fn.positional
+        for position, arg in enumerate(call.args):
+            size = lengths.get(arg.value.name) if isinstance(arg.value, f.Ref) else None
+            if size is None:
+                continue
+            if arg.name is not None:
+                out[arg.name] = size
+            elif position < len(positional):
+                out[positional[position].name] = size
+        return out
+
+    def _scoped(self, target: Target, row: ScopeRow, call: f.Call, frame: Frame, lengths: dict[str, int]) -> Effect:
+        limit = self.limit(row, target.binds, frame.fn)
+        body: f.Expr | None = None
+        if row.body == -1 and isinstance(call.fn, f.Field):
+            body = call.fn.base
+        elif row.body is not None and 0 <= row.body < len(target.binds):
+            body = target.binds[row.body].expr
+        if id(body) in self._free:
+            return NOTHING
+        inner = self._expr(body, frame, lengths, awaited=True) if isinstance(body, f.Call) else Open("wait")
+        return Scope(limit, inner, _term(limit, short(target.name), (frame.fn, call)))
+
+    def _spawn(
+        self, target: Target, entry: CallEntry, row: SpawnRow, site: CallSite, frame: Frame, lengths: dict[str, int]
+    ) -> Effect:
+        """Starting work takes no time; work that is joined on the spot takes as long as the longest part."""
+        if not row.joins:
+            return NOTHING
+        parts: list[Effect] = []
+        binds = target.binds
+        if row.each is not None and row.target is None:
+            for bind in binds if row.each < 0 else binds[row.each : row.each + 1]:
+                expr = bind.expr
+                elements = (
+                    [expr.elt]
+                    if isinstance(expr, f.Comp)
+                    else [p.value for p in expr.items]
+                    if isinstance(expr, f.Coll)
+                    else [expr]
+                )
+                for element in elements:
+                    known = isinstance(element, f.Call)
+                    parts.append(self._expr(element, bind.frame, lengths, awaited=True) if known else Open("wait"))
+        else:
+            bind2, _ = self.program.slots.find_bind(row.target_arg, row.target, binds)
+            if bind2 is not None:
+                if isinstance(bind2.expr, f.Call):
+                    parts.append(self._expr(bind2.expr, bind2.frame, lengths, awaited=True))
+                else:
+                    for flow in self.resolver.ask(bind2.expr, bind2.frame):
+                        done = isinstance(flow.thing, FnVal)
+                        parts.append(
+                            Done(self._function(self.resolver.frame(flow.thing.fn), {}))
+                            if done and isinstance(flow.thing, FnVal)
+                            else Open("code")
+                        )
+        joined = Par(tuple(parts)) if parts else Open("wait")
+        rows = [bound for bound in entry.bounds if bound.slot in ("wait", "total")]
+        limit = (
+            self._whole(decide(self.program.slots.at_call(rows, binds, (frame.fn, site.call))), ("wait", "total")) if rows else inf
+        )
+        return Scope(limit, joined, _term(limit, short(target.name), (frame.fn, site.call)))
+
+    # ------------------------------------------------------------ waits
+
+    def _wait(self, target: Target, entry: CallEntry, site: CallSite, frame: Frame) -> Effect:
+        if self._still and entry.does == "sleep":
+            return NOTHING
+        seconds, amount, sure = self._bound(target, entry, site, frame)
+        name = short(target.name)
+        for limit in self._deadlines(target, entry):
+            if seconds is None or limit is None or limit < seconds:
+                seconds, amount = limit, say_seconds(limit) if limit is not None else ""
+        if seconds == inf and entry.does == "wait":
+            return Open("wait")
+        if seconds is None:
+            endless = any(w.bound == inf for w in self._known(site)) and entry.does != "wait"
+            return Wait(inf, Term(inf, "", name, (frame.fn, site.call))) if endless else Open("length")
+        return Wait(seconds, Term(seconds, amount, name, (frame.fn, site.call), sure))
+
+    def _known(self, site: CallSite) -> list[Waiting]:
+        waits = self._waiting.get(site.fn)
+        if waits is None:
+            waits = self._waiting[site.fn] = {}
+            for wait in waits_in(self.program, site.fn, "network", "query", "connect"):
+                waits.setdefault(id(wait.site.call), []).append(wait)
+        return waits.get(id(site.call), [])
+
+    def _deadlines(self, target: Target, entry: CallEntry) -> Iterator[float | None]:
+        """What the context given to a call leaves of its time; `None`: it ends, but not known when."""
+        binds = target.binds
+        found = []
+        if entry.context is not None and 0 <= entry.context < len(binds):
+            bind = binds[entry.context]
+            found = self.program.deadlines.of(bind.expr, bind.frame)
+            if found and all(d.kind == "unknown" for d in found) and not _is_lifetime(bind):
+                yield None
+        elif entry.request is not None and 0 <= entry.request < len(binds):
+            bind = binds[entry.request]
+            found = self.program.deadlines.of_request(self.resolver.ask(bind.expr, bind.frame))
+            if found and all(d.kind == "unknown" for d in found):
+                yield None
+        if found and all(d.kind == "bounded" for d in found):
+            numbers = [d.number for d in found if d.number is not None]
+            yield max(numbers) if len(numbers) == len(found) else None
+
+    def _bound(self, target: Target, entry: CallEntry, site: CallSite, frame: Frame) -> tuple[float | None, str, Confidence]:
+        """How long a call may wait by its own bounds and its object's: seconds, as written in a sum, and how sure."""
+        slots = self.program.slots
+        sources = slots.at_call([b for b in entry.bounds if b.slot in _SLOTS], target.binds, (frame.fn, site.call))
+        if target.holder is not None:
+            if slots.escaped(target.holder):
+                return None, "", Confidence.LOW
+            sources = [*sources, *slots.of_object(target.holder, _SLOTS)]
+        decided = decide(sources)
+        sure = Confidence.HIGH
+        if any(slot.flow is None and slot.state == "finite" for source in decided for slot in source.slots):
+            sure = Confidence.MEDIUM
+        cap = self.resolver.table(frame.fn.module).cap(entry)
+        sure = min(sure, cap) if cap is not None else sure
+        pool = self._whole(decided, ("pool_wait",))
+        pools = [pool] if pool is not None and 0 < pool < inf else []
+        whole = self._whole(decided, _WHOLE[entry.does])
+        if whole is not None and whole < inf and entry.does == "network":
+            return whole, say_seconds(whole), sure
+        if whole is None or whole == inf:
+            silence = self._whole(decided, _SILENCE)
+            if silence is None or silence == inf or entry.does in ("wait", "sleep"):
+                return (inf if silence == inf and whole == inf else None), "", sure
+            connect = self._whole(decided, ("connect",)) if entry.does == "network" else None
+            phases = [*pools, *([connect] if connect is not None and 0 < connect < inf else []), silence]
+            return sum(phases), _amount(phases), sure
+        phases = [*pools, whole] if entry.does == "query" else [whole]
+        return sum(phases), _amount(phases), sure
+
+    @staticmethod
+    def _whole(decided: list[Source], wanted: tuple[str, ...]) -> float | None:
+        """The smallest bound among slots, each at its largest: `inf` where none is set, `None` where one is that cannot be read."""
+        best = inf
+        for source in decided:
+            if source.bound.slot not in wanted or not source.slots:
+                continue
+            states = [s for s in source.slots if not (s.flow is not None and isinstance(s.flow.thing, Env))] or list(source.slots)
+            if any(s.state in ("absent", "disabled") for s in states):
+                continue
+            numbers = [
+                s.number for s in states if s.state == "finite" and not s.mismatch and s.number is not None and s.number >= 0
+            ]
+            if len(numbers) < len(states):
+                return None
+            best = min(best, max(numbers))
+        return best
+
+
+def _amount(phases: list[float]) -> str:
+    """`1 + 3 s`, or `50 ms + 3 s` where the units differ."""
+    texts = [say_seconds(phase) for phase in phases]
+    units = {text.rpartition(" ")[2] for text in texts}
+    if len(units) == 1 and len(texts) > 1:
+        return " + ".join(text.rpartition(" ")[0] for text in texts) + " " + units.pop()
+    return " + ".join(texts)
+
+
+def _term(seconds: float | None, name: str, where: Any) -> Term:
+    known = seconds is not None and seconds < inf
+    return Term(seconds or 0.0, say_seconds(seconds) if known and seconds is not None else "", name, where)
+
+
+def received(op: f.Stmt | None) -> f.Expr | None:
+    """The channel that a case of a select receives from."""
+    if op is None or isinstance(op, f.Send):
+        return None
+    return next((node.value for node in walk(op) if isinstance(node, f.Recv)), None)
+
+
+def _is_lifetime(bind: Bind) -> bool:
+    """Whether a context of unknown origin is the function's own or its receiver's, and did not come with an item of work."""
+    expr, frame = bind.expr, bind.frame
+    for _ in range(6):
+        if not isinstance(expr, f.Ref):
+            return False
+        head, _, rest = expr.name.partition(".")
+        param = frame.fn.params.get(head)
+        if param is None:
+            return False
+        if rest:
+            return param.kind == "self" and "." not in rest
+        if frame.args is None or frame.caller is None:
+            return True
+        position = frame.fn.positional.index(param) if param in frame.fn.positional else -1
+        if not 0 <= position < len(frame.args):
+            return True
+        expr, frame = frame.args[position].expr, frame.args[position].frame
+    return False
+
+
+def _ends_early(loop: f.Loop) -> bool:
+    """Whether a loop may be left before its last round."""
+    return any(
+        isinstance(node, f.Return | f.Raise) or (isinstance(node, f.Jump) and node.kind == "break")
+        for node in walk_block(loop.body)
+    )
+
+
+def _inside(node: Any) -> Iterator[Any]:
+    """The expressions directly inside an expression, through its arguments and elements."""
+    for child in children(node):
+        if isinstance(child, f.Arg | f.Pair):
+            yield child.value
+        elif isinstance(child, f.Gen | f.Type):
+            continue
+        else:
+            yield child
