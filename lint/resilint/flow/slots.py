@@ -20,6 +20,7 @@ from resilint.flow.values import (
     Flow,
     Flows,
     FnVal,
+    Frame,
     Null,
     Num,
     Obj,
@@ -516,8 +517,8 @@ class Slots:
         entry = table.type(name) if name else None
         binds = self._made_with(obj)
         for level in table.mro(name) if name else ():
-            for behind in self._behind(level, binds, obj):
-                yield from self._of_driver(behind, table, level, wanted)
+            for behind in self.behind(level, obj):
+                yield from self._of_driver(behind, table, level, wanted, obj)
         for row in rows:
             if where is not None and not holds(row, self.program.version(row, where[0])):
                 continue
@@ -539,28 +540,52 @@ class Slots:
         if obj.parent is not None and obj.kind in ("call", "base"):
             yield from self.of_object(obj.parent, wanted)
 
-    def _of_driver(self, behind: Obj, table: Table, level: TypeEntry, wanted: frozenset[str]) -> Iterator[Source]:
+    def _of_driver(self, behind: Obj, table: Table, level: TypeEntry, wanted: frozenset[str], obj: Obj) -> Iterator[Source]:
         """What bounds a driver's statements, said in the slot by which the object in front of it is judged."""
         own = frozenset(x for entry in table.mro(str(behind.type)) for x in entry.enough)
         slot = next((x for x in level.enough if x in wanted), None)
-        for source in self.of_object(behind, wanted | own):
+        for source in (*self._driver_keys(behind, table, level, wanted | own, obj), *self.of_object(behind, wanted | own)):
             if slot is not None and source.bound.slot in own and source.bound.slot not in wanted:
                 row = structs.replace(source.bound, slot=slot)
                 yield Source(row, tuple(replace(s, bound=row) for s in source.slots))
             else:
                 yield source
 
-    def _behind(self, entry: TypeEntry, binds: tuple[Bind, ...] | None, obj: Obj) -> Iterator[Obj]:
-        """The driver that a URL's scheme names, made with the same arguments."""
-        if not entry.by_scheme or binds is None:
+    def _driver_keys(self, behind: Obj, table: Table, level: TypeEntry, wanted: frozenset[str], obj: Obj) -> Iterator[Source]:
+        """What is handed to the driver by name, beside its URL."""
+        rows = [row for row in table.bounds(str(behind.type)) if row.key is not None and row.slot in wanted]
+        for part in level.driver_keys:
+            if part.setter is None:
+                continue
+            calls = list(self.method_calls(obj, part.setter))
+            if any(len(binds) < 2 for _, binds in calls):
+                yield from (Source(row, (Slot("unknown", row, holder=obj),)) for row in rows[:1])
+                continue
+            for row in rows:
+                found = list(self._setter(structs.replace(row, setter=part.setter), obj))
+                if found:
+                    yield Source(row, tuple(found))
+
+    def behind(self, entry: TypeEntry, obj: Obj) -> Iterator[Obj]:
+        """The drivers that the scheme of a URL names, made with the arguments among which the URL stands."""
+        if not entry.by_scheme:
             return
-        for bind in binds:
-            for flow in self.resolver.ask(bind.expr, bind.frame):
-                if isinstance(flow.thing, Text):
-                    scheme = flow.thing.known.partition(":")[0]
-                    behind = entry.by_scheme.get(scheme) or entry.by_scheme.get(scheme.partition("+")[0])
-                    if behind is not None:
-                        yield Obj("call", behind, obj.frame, obj.node, behind, None, binds)
+        calls: list[tuple[Frame | None, f.Node, tuple[Bind, ...]]] = []
+        made = self._made_with(obj)
+        if made is not None and isinstance(obj.node, f.Node):
+            calls.append((obj.frame, obj.node, made))
+        for place in entry.url:
+            if place.setter is not None:
+                calls.extend((self.resolver.frame(s.fn), s.call, binds) for s, binds in self.method_calls(obj, place.setter))
+        for frame, node, binds in calls:
+            for bind in binds:
+                for flow in self.resolver.ask(bind.expr, bind.frame):
+                    if isinstance(flow.thing, Text):
+                        first, _, rest = flow.thing.known.partition(":")
+                        named = (f"{first}:{rest.partition(':')[0]}", first, first.partition("+")[0])
+                        driver = next((entry.by_scheme[name] for name in named if name in entry.by_scheme), None)
+                        if driver is not None:
+                            yield Obj("call", driver, frame, node, driver, None, binds)
 
     def _made_with(self, obj: Obj) -> tuple[Bind, ...] | None:
         """The arguments an external constructor got; for a class of the program those it passes on to its external base."""

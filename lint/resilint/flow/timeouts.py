@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
+from resilint.flow.data_sources import endless_sources
 from resilint.flow.deadlines import Deadline
 from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import Slot, Source, say_seconds
@@ -75,6 +76,8 @@ class Timeouts:
             else:
                 self._longer_context(wait)
                 self.program.offers.unused(wait)
+        for source, way in endless_sources(program):
+            self._unbounded_source(source, way)
         for faults in (*self.missing.values(), self.dropped_context, self.disabled, self.mismatched):
             faults.sort(key=lambda x: (x.span, x.message))
 
@@ -115,6 +118,16 @@ class Timeouts:
         )
         value = Value(inf, way.confidence, way.steps)
         self.missing[kind].append(Fault(program.span_of(fn, node), message, value, _severity(fn), key=key))
+
+    def _unbounded_source(self, source: Obj, way: Endless) -> None:
+        fn, node = way.where
+        key = ("missing", "query", fn.module.path, node.at, node.end)
+        if key in self._seen or any((fn.module.path, x.end) in self._disabled_at for x in walk(node)):
+            return
+        self._seen.add(key)
+        message = f"a statement through {short(way.subject)} can wait for ever: neither its settings, its URL nor a statement sets a timeout"
+        value = Value(inf, way.confidence, way.steps)
+        self.missing["query"].append(Fault(self.program.span_of(fn, node), message, value, _severity(fn), key=key))
 
     def _add_disabled(
         self, where: tuple[Fun, f.Node], api: str, kind: str, confidence: Confidence, steps: tuple[Step, ...]

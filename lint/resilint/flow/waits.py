@@ -312,10 +312,8 @@ class _Judge:
                     out.extend(
                         s for s in self.slots.at_call(row.bounds, args, (thing.frame.fn, thing.node)) if s.bound.slot in enough
                     )
-                for level in self.resolver.table(thing.frame.fn.module).mro(self.resolver.external_type(thing) or "?"):
-                    if level.bounds:
-                        out.extend(s for s in self.slots.of_object(thing, enough) if s.bound.slot in enough)
-                        break
+                if self.resolver.table(thing.frame.fn.module).type(self.resolver.external_type(thing) or "?") is not None:
+                    out.extend(s for s in self.slots.of_object(thing, enough) if s.bound.slot in enough)
         return out
 
     # ------------------------------------------------------------ verdicts
@@ -356,10 +354,10 @@ class _Judge:
                     confidence = min(confidence, Confidence.MEDIUM)
         cap = self.resolver.table(wait.fn.module).cap(wait.entry)
         if cap is not None:
-        for slot in absent[:1]:
-            steps.extend(program.assumed(slot.bound, wait.fn, wait.site.call))
             confidence = min(confidence, cap)
         absent = [x for x in slots if x.state == "absent"]
+        for slot in absent[:1]:
+            steps.extend(program.assumed(slot.bound, wait.fn, wait.site.call))
         omitting = [x for x in absent if x.flow is not None and x.flow.omitted]
         if omitting and any(x.state == "finite" for x in slots):
             wait.bound = inf
