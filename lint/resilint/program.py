@@ -257,8 +257,9 @@ class Program:
         limit = f"since {row.since}" if row.before is None else f"before {row.before}"
         pin = self.pin(row, fn)
         if pin is None:
-            return (self.step(fn, node, f"no version is pinned: the newest known is assumed, whose default this is {limit}"),)
-        return (Step(self.span(pin.path, pin.at, pin.end), f"{pin.name} {said(pin.version)}: the default is this one {limit}"),)
+            return (self.step(fn, node, f"no version is pinned, the newest is assumed: {limit} nothing bounds it by default"),)
+        text = f"{pin.name} {said(pin.version)} is pinned here: {limit} nothing bounds it by default"
+        return (Step(self.span(pin.path, pin.at, pin.end), text),)
 
     # ------------------------------------------------------------ questions of rules
 
