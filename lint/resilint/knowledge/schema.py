@@ -59,7 +59,7 @@ else an error."""
 class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One way to put a value into a slot. One or more of `arg/pos`, `field`, `setter`, `option`, `key`, `annotation`, `setting` say
     where; without any the default is a fact of the type or call that nobody can change. Defaults belong to the type, so that an
-    object made elsewhere stays unknown; to the call only where it has no object."""
+    object made elsewhere stays unknown; to the call where it has no object, and finite ones beside."""
 
     slot: SlotName
     arg: str | None = None
@@ -431,7 +431,8 @@ class ErrorEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     cause: Literal["timeout", "cancel", "both", "any"]
     """`any`: a class so wide that it contains the others (Exception, OSError)."""
     scope: bool = False
-    """It says that the task or job around the code has to end, not only the call that raised it."""
+    """It says that the task or job around the code has to end, not only the call that raised it; of a wide class: it contains such
+    an error."""
 
 
 class ErrorCall(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
