@@ -142,6 +142,72 @@ def test_errors_scopes_contexts_spawns_constants(table: Table) -> None:
     assert table.scope("lib.root") is None
 
 
+BUILDERS = library(
+    language="java",
+    types=[
+        {
+            "name": "a.Client",
+            "role": "client",
+            "annotations": ["a.Remote"],
+            "returns": {"again": "this", "builder": "a.Client.Builder"},
+        },
+        {
+            "name": "a.Client.Builder",
+            "role": "value",
+            "fluent": True,
+            "returns": {"build": "a.Client"},
+            "bounds": [{"slot": "read", "setter": "readTimeout", "unit": "dur", "unit_pos": 1}],
+            "url": [{"setter": "address"}],
+        },
+        {"name": "a.Sub", "role": "client", "bases": ["a.Client"]},
+        {"name": "a.Queue", "role": "queue", "bounds": [{"slot": "capacity", "pos": 0, "arity": [1], "unit": "count"}]},
+    ],
+    calls=[
+        {"names": ["a.Queue.put"], "does": "wait", "queue": {"op": "put", "item": 0}},
+        {"names": ["a.Hashes.seeded"], "does": "hash", "hash": {"kind": "process", "value": 0}},
+        {"names": ["a.Client.Builder.send"], "does": "network"},
+    ],
+    texts={"a.Keys.LINGER": "linger.ms"},
+)
+
+
+def test_builders_give_themselves() -> None:
+    table = Knowledge([BUILDERS]).of("java")
+    # A setter, a method nobody listed, and a method said to give the object itself; in a subclass too.
+    for method in ("a.Client.Builder.readTimeout", "a.Client.Builder.proxy", "a.Client.again", "a.Sub.again"):
+        assert table.returns_itself(method)
+        assert table.returned(method) == method.rpartition(".")[0]
+    assert table.returned("a.Client.Builder.build") == "a.Client"
+    for method in ("a.Client.Builder.build", "a.Client.Builder.send", "a.Client.builder", "a.Client.other", "a.Unknown.x", "x"):
+        assert not table.returns_itself(method)
+    assert table.returned("a.Client.Builder.send") is None
+    # Where the URL stands is a method of the type like any other.
+    assert {"address", "readTimeout", "again"} <= table.names
+
+
+def test_queues_hashes_texts_and_annotations() -> None:
+    table = Knowledge([BUILDERS]).of("java")
+    put, seeded, client = table.queue("a.Queue.put"), table.hash("a.Hashes.seeded"), table.annotated("a.Remote")
+    assert put is not None and (put.op, put.item, put.when_full) == ("put", 0, "waits")
+    assert seeded is not None and (seeded.kind, seeded.scheme) == ("process", "hash")
+    assert client is not None and client.name == "a.Client"
+    assert table.text("a.Keys.LINGER") == "linger.ms"
+    assert table.queue("a.Client.again") is None
+    assert table.hash("a.Queue.put") is None
+    assert table.annotated("a.Other") is None
+    assert table.text("a.Keys") is None
+    assert "a.Remote" in table.canonical_names
+
+
+def test_overloads_of_one_slot_stand_beside_each_other() -> None:
+    rows = [{"slot": "wait", "pos": pos, "arity": [pos + 2], "unit": "dur"} for pos in (0, 1)]
+    base = {"name": "a.Base", "role": "gate", "bounds": [rows[0]]}
+    table = Knowledge([library(types=[base, {"name": "a.Gate", "role": "gate", "bases": ["a.Base"], "bounds": [rows[1]]}])]).of(
+        "python"
+    )
+    assert [bound.arity for bound in table.bounds("a.Gate")] == [(3,), (2,)]
+
+
 def test_shapes(table: Table) -> None:
     assert table.shape("shop.pay_pb2_grpc", "PayStub") == "lib.Child"
     assert table.shape("shop.pay_pb2_grpc", "payStubs") is None

@@ -84,3 +84,73 @@ def test_an_unknown_name(name: str, message: str) -> None:
     with pytest.raises(KnowledgeError) as caught:
         text(name)
     assert str(caught.value).startswith(message)
+
+
+POOLS = {
+    "library": "pools",
+    "language": "java",
+    "types": [
+        {
+            "name": "p.Pool",
+            "role": "executor",
+            "fluent": True,
+            "shared": True,
+            "event_loop": True,
+            "when_full": "caller",
+            "annotations": ["p.Pooled"],
+            "bounds": [
+                {"slot": "wait", "setter": "within", "unit": "dur", "unit_pos": 1, "default": "unset"},
+                {"slot": "total", "annotation": "p.Pooled", "arg": "timeout", "unit": "ms", "setting": "p.timeout"},
+                {"slot": "read", "setter": "option", "key": "p.READ", "pos": 1, "unit": "ms", "default": 2},
+                {"slot": "core", "pos": 0, "arity": [2, 3], "unit": "count", "default": 1},
+            ],
+        },
+        {"name": "p.Bag", "role": "value", "hash": "process", "order": "none"},
+    ],
+    "calls": [
+        {
+            "names": ["p.Pool.run"],
+            "does": "submit",
+            "arity": [1, 2],
+            "spawn": {"target": 0, "executor": 1, "default_executor": "p.common"},
+            "bounds": [{"slot": "wait", "pos": 0, "unit": "dur", "unit_pos": -1}],
+        },
+        {"names": ["p.Line.put"], "does": "wait", "queue": {"op": "put", "item": 0, "when_full": "drops"}},
+        {"names": ["p.Line.take"], "does": "wait", "queue": {"op": "take"}},
+        {"names": ["p.ring"], "does": "hash", "hash": {"kind": "stable", "value": 0, "scheme": "ring"}},
+        {"names": ["p.peers"], "does": "pure", "peers": True, "order": "none"},
+    ],
+}
+
+
+def pools(name: str) -> list[str]:
+    return describe(name, load([Inline(POOLS, "resilint.yaml", 3)])).splitlines()
+
+
+def test_an_executor() -> None:
+    assert pools("p.Pool")[:11] == [
+        "p.Pool: executor",
+        "  stands for what is annotated with: p.Pooled",
+        "  its methods give the object itself",
+        "  one for the whole process",
+        "  its threads must never wait",
+        "  when full: runs it in the caller",
+        "  wait: .within(...); unit: argument 2; default decided elsewhere",
+        "  total: @p.Pooled(timeout) or setting p.timeout; unit ms; default none: endless",
+        "  read: .option(p.READ, ...); unit ms; default 2 s",
+        "  core: argument 1; with 2 or 3 arguments; unit count; default 1",
+        "  library: pools (java), verified: declared",
+    ]
+    assert pools("p.Bag")[1:3] == ["  hash: differs between processes", "  order of iteration: none"]
+
+
+def test_what_calls_do_with_queues_hashes_and_peers() -> None:
+    assert pools("p.Pool.run")[1:4] == [
+        "  only with 1 or 2 arguments",
+        "  runs on: p.common, unless an executor is given",
+        "  wait: argument 1; unit: the receiver; default none: endless",
+    ]
+    assert pools("p.Line.put")[1] == "  queue: put, when full: loses an item"
+    assert pools("p.Line.take")[1] == "  queue: take"
+    assert pools("p.ring")[1] == "  hash: chooses by ring, the same in every process"
+    assert pools("p.peers")[1:3] == ["  order of what it gives: none", "  gives peers that come and go"]

@@ -396,8 +396,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`timedelta`-like constructors: argument name or position to unit."""
     streams: bool = False
     waits_for: Literal["process", "work", "message", "lock"] | None = None
-    """`does: wait`: what ends it, where the role of its receiver does not say so: a child process, work that runs already, a message
-    or signal of another part of the program, the release of a lock or permit."""
+    """`does: wait`: what ends it, where the role of its receiver does not say so: a child process, work that runs already, a
+    message or signal of another part of the program, the release of a lock or permit."""
     interruptible: bool = True
     """`does: wait` and `sleep` in Java: an interrupt of its thread ends it with an exception."""
     deferred: bool = False
