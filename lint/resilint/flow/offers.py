@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from resilint import facts as f
 from resilint.flow.resolve import Resolver
 from resilint.flow.values import Absent, ClassVal, Flows, FnVal, Null, Obj
-from resilint.link.code import Fun, Klass, children, dotted
+from resilint.link.code import CODE, Fun, Klass, called_part, children, dotted
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
     from resilint.flow.timeouts import Fault
     from resilint.flow.waits import Endless, Wait
+    from resilint.knowledge.schema import TypeEntry
     from resilint.program import Program
 
 _NAME = re.compile(r"timeout|time_?limit|deadline|max_?wait(?!er)|patience", re.I)
@@ -87,6 +88,7 @@ class Offers:
         self._interfaces: set[str] | None = None
         self.ignored: dict[Obj, Fault] = {}
         self._ignored_attributes()
+        self._replaced_settings()
 
     # ------------------------------------------------------------ what rules ask
 
@@ -343,6 +345,39 @@ class Offers:
                         fault = Fault(span, message, Value(inf, Confidence.HIGH, steps))
                         self.ignored[thing] = fault
                         self.faults.append(fault)
+
+    # ------------------------------------------------------------ settings that a part takes over
+
+    def _replaced_settings(self) -> None:
+        """Settings of a builder that have no effect because a part it is given brings its own."""
+        for language in CODE:
+            table = self.program.knowledge.of(language)
+            for kind in (kind for library in table.libraries for kind in library.types):
+                own = {bound.setter for bound in kind.bounds} | {part.setter for part in kind.parts}
+                for part in kind.parts:
+                    lost = [name for name in part.replaces if name in own]
+                    if part.setter is not None and lost:
+                        self._replaced_by(kind, part.setter, lost, language)
+
+    def _replaced_by(self, kind: TypeEntry, setter: str, lost: list[str], language: str) -> None:
+        from resilint.flow.timeouts import Fault, short
+
+        program = self.program
+        table = program.knowledge.of(language)
+        for site in program.sites(setter.__eq__, language, among=lambda module: not module.is_test):
+            for holder in {t.holder for t in program.targets(site) if t.holder is not None}:
+                if kind not in table.mro(self.resolver.external_type(holder)):
+                    continue
+                for name in lost:
+                    for other, binds in program.slots.method_calls(holder, name):
+                        place = (other.fn.module.path, other.call.end)
+                        if place in self._places or not binds:
+                            continue
+                        self._places.add(place)
+                        message = f"`{name}` has no effect on {short(kind.name)}: `{setter}` hands it a part with settings of its own"
+                        steps = (program.step(site.fn, called_part(site.call), f"`{setter}` is called here"),)
+                        span = program.span_of(other.fn, called_part(other.call))
+                        self.faults.append(Fault(span, message, Value(None, Confidence.HIGH, steps)))
 
     # ------------------------------------------------------------ forward
 

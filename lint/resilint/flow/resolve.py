@@ -1621,7 +1621,7 @@ class Resolver:
         if row is not None and row.counts is not None:
             return self.java.counted(row, call, args, frame)
         returned = table.returned(name)
-        if holder is not None and (returned == "this" or (returned is None and self._is_fluent(holder, name, table))):
+        if holder is not None and self._gives_itself(holder, name, table):
             return (Flow(holder),)
         if returned:
             return (Flow(Obj("call", returned, frame, call, name, holder, bound)),)
@@ -1645,12 +1645,15 @@ class Resolver:
             return self._conversion(row, args)
         return (Flow(Obj("call", "", frame, call, name, holder, bound)),)
 
-    def _is_fluent(self, holder: Obj, name: str, table: Table) -> bool:
+    def _gives_itself(self, holder: Obj, name: str, table: Table) -> bool:
         """Whether a method gives the object it is called on: a builder's, of which nothing else is known."""
-        if not any(level.fluent for level in table.mro(self.external_type(holder) or "?")):
-            return False
+        levels = table.mro(self.external_type(holder) or "?")
+        last = name.rpartition(".")[2]
+        said = next((level.returns[last] for level in levels if last in level.returns), None)
+        if said is not None:
+            return said == "this"
         row = table.call(name)
-        return table.made_by(name) is None and (row is None or not row.returns)
+        return any(level.fluent for level in levels) and table.made_by(name) is None and (row is None or not row.returns)
 
     def _conversion(self, row: CallEntry, args: tuple[Bind, ...]) -> Flows:
         units = row.conversion

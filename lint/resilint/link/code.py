@@ -102,6 +102,12 @@ def last_name(expr: f.Expr) -> str:
     return ""
 
 
+def called_part(call: f.Call) -> f.Node:
+    """The last link of a chain of calls: the called name with its arguments."""
+    last = last_name(call.fn)
+    return f.Ref(max(call.at, call.fn.end - len(last.encode())), call.end, last)
+
+
 def dotted(expr: f.Expr | None) -> str:
     """The expression as a dotted name, or empty."""
     if isinstance(expr, f.Ref):
