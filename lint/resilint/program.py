@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from resilint.flow.inputs import Sizes
     from resilint.flow.lost_causes import LostCauses
     from resilint.flow.offers import Offers
+    from resilint.flow.pools import Pools
     from resilint.flow.reach import Reach
     from resilint.flow.spawns import Fanout, Spawn, Spawns
     from resilint.flow.timeouts import Fault, Timeouts
@@ -322,6 +323,13 @@ class Program:
         from resilint.flow.abandoned import abandoned_of
 
         return abandoned_of(self)
+
+    @cached_property
+    def pools(self) -> Pools:
+        """Executors, queues and gates: what bounds each, who uses it."""
+        from resilint.flow.pools import Pools
+
+        return Pools(self)
 
     @cached_property
     def errors(self) -> Errors:

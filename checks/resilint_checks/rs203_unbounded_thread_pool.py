@@ -1,0 +1,22 @@
+"""RS203 unbounded-thread-pool. Page: rule_docs/RS203.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for pool in program.pools.unbounded_threads():
+        yield RULE.finding(pool.span, pool.text, program.value(None, pool.confidence, *pool.steps), severity=pool.severity)
+
+
+RULE = Rule(
+    code="RS203",
+    name="unbounded-thread-pool",
+    severity=Severity.WARNING,
+    summary="A pool without an upper bound on its threads or tasks.",
+    languages=frozenset({"py", "go", "java"}),
+    check=check,
+)

@@ -1,0 +1,22 @@
+"""RS401 unbounded-queue. Page: rule_docs/RS401.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for queue in program.pools.unbounded_queues():
+        yield RULE.finding(queue.span, queue.text, program.value(None, queue.confidence, *queue.steps), severity=queue.severity)
+
+
+RULE = Rule(
+    code="RS401",
+    name="unbounded-queue",
+    severity=Severity.WARNING,
+    summary="A queue, a backlog of an executor or a buffer without a capacity.",
+    languages=frozenset({"py", "go", "java"}),
+    check=check,
+)

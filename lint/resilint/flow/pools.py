@@ -1,0 +1,581 @@
+"""Executors, queues and gates: where each is made, what bounds it, who puts work into it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.spawns import family, nodes
+from resilint.flow.values import Flow, Hop, Obj
+from resilint.knowledge.index import Table
+from resilint.knowledge.schema import Bound, TypeEntry
+from resilint.link.code import CallSite, Fun, Module, dotted, walk
+from resilint.model import Confidence, Severity, Span, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+ROLES = ("executor", "queue", "gate")
+LANGUAGES = ("python", "go", "java")
+_ONCE = re.compile(
+    r"^(?:__init__|<module>|<init\d+>|<static\d+>|_*(?:start|init|set_?up|open|boot|launch|main|connect)\w*)$", re.IGNORECASE
+)
+_SHOWN = 3
+
+
+class Ceiling(NamedTuple):
+    """The most that one slot of an object allows: known finite (not always how much), known to be endless, or not known."""
+
+    state: Literal["finite", "endless", "unknown"]
+    number: float | None = None
+    confidence: Confidence = Confidence.HIGH
+    hops: tuple[Hop, ...] = ()
+    written: bool = False
+    """Somebody wrote that value: no default decides."""
+    holder: Obj | None = None
+    """The object in whose slot it stands: this one or a part of it."""
+
+
+UNKNOWN = Ceiling("unknown")
+
+
+@dataclass(eq=False)
+class Pool:
+    """One executor, queue or gate, by the place that makes it."""
+
+    obj: Obj
+    kind: TypeEntry
+    fn: Fun
+    site: CallSite
+    name: str
+    """The variable or field that holds it, dotted as written; empty where it is only handed on."""
+    local: bool
+    """That variable ends with the function."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Order."""
+        return (self.fn.module.path, self.site.call.at)
+
+    @property
+    def last(self) -> str:
+        """The last segment of its name."""
+        return self.name.rpartition(".")[2]
+
+
+@dataclass(eq=False)
+class Use:
+    """One place that puts work or items into a pool."""
+
+    site: CallSite
+    recurs: bool
+    """It may happen any number of times while others wait."""
+
+
+@dataclass(eq=False)
+class Uses:
+    """Who puts something into a pool."""
+
+    puts: list[Use] = field(default_factory=list)
+    escapes: bool = False
+    """It is handed to code that was not looked at."""
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether what is put into it may become more and more."""
+        return self.escapes or any(use.recurs for use in self.puts)
+
+
+@dataclass(eq=False)
+class Unbounded:
+    """A pool or queue without an upper limit: where to say so, in which words."""
+
+    span: Span
+    text: str
+    confidence: Confidence
+    steps: tuple[Step, ...] = ()
+    severity: Severity | None = None
+
+
+def endless_threads(
+    span: Span, subject: str, confidence: Confidence, steps: Iterable[Step] = (), severity: Severity | None = None
+) -> Unbounded:
+    """A pool without a maximum of threads or tasks (RS203), found in code or in settings. `subject` names it."""
+    text = f"{subject} has no upper bound: while a dependency is slow, every new task adds one to those that wait"
+    return Unbounded(span, text, confidence, tuple(steps), severity)
+
+
+def endless_queue(
+    span: Span, subject: str, confidence: Confidence, steps: Iterable[Step] = (), severity: Severity | None = None
+) -> Unbounded:
+    """A queue or backlog without capacity (RS401), found in code or in settings. `subject` names it."""
+    text = f"{subject} has no capacity: while its workers are slow it grows, and what is served is older and older"
+    return Unbounded(span, text, confidence, tuple(steps), severity)
+
+
+class Pools:
+    """All executors, queues and gates of a program's code."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self._ceilings: dict[tuple[Obj, str], Ceiling] = {}
+        self._uses: dict[Pool, Uses] = {}
+
+    # ------------------------------------------------------------ finding
+
+    @cached_property
+    def all(self) -> tuple[Pool, ...]:
+        """Every one that code outside tests makes, in order of path and position."""
+        found: dict[tuple[str, int, int], Pool] = {}
+        for language in LANGUAGES:
+            table = self.program.knowledge.of(language)
+            makers, modules = _makers(table)
+            if not makers:
+                continue
+            for fn in self.program.functions(language):
+                if fn.module.is_test or not any(c.rpartition(".")[2] in makers for c in fn.head.calls):
+                    continue
+                if not _speaks_of(fn.module, modules, makers):
+                    continue
+                for site in fn.body.calls:
+                    if site.last in makers:
+                        pool = self._made(site, table)
+                        if pool is not None:
+                            found.setdefault((*fn.key, site.call.at), pool)
+        return tuple(sorted(found.values(), key=lambda pool: pool.key))
+
+    def of_role(self, *roles: str) -> Iterator[Pool]:
+        """Those of these roles."""
+        return (pool for pool in self.all if pool.kind.role in roles)
+
+    @cached_property
+    def by_place(self) -> dict[tuple[str, int, int], Pool]:
+        """Pools by the place of the call that makes them: path and bytes."""
+        return {(pool.fn.module.path, pool.site.call.at, pool.site.call.end): pool for pool in self.all}
+
+    def _made(self, site: CallSite, table: Table) -> Pool | None:
+        for flow in self.resolver.ask(site.call, self.resolver.frame(site.fn)):
+            obj = flow.thing
+            if not isinstance(obj, Obj) or not isinstance(obj.node, f.Node):
+                continue
+            if (obj.node.at, obj.node.end) != (site.call.at, site.call.end) or obj.frame is None or obj.frame.fn is not site.fn:
+                continue
+            kind = table.type(self.resolver.external_type(obj))
+            if kind is not None and kind.role in ROLES:
+                name, local = _kept(site)
+                return Pool(obj, kind, site.fn, site, name, local)
+        return None
+
+    def pool_of(self, obj: Obj) -> Pool | None:
+        """The pool that an object is, by the place that made it."""
+        if not isinstance(obj.node, f.Node) or obj.frame is None:
+            return None
+        return self.by_place.get((obj.frame.fn.module.path, obj.node.at, obj.node.end))
+
+    # ------------------------------------------------------------ ceilings
+
+    def ceiling(self, obj: Obj, slot: str) -> Ceiling:
+        """What bounds one slot (`capacity`, `concurrency`, `core`) of an object."""
+        key = (obj, slot)
+        found = self._ceilings.get(key)
+        if found is None:
+            found = self._ceilings[key] = self._ceiling(obj, slot)
+        return found
+
+    def _ceiling(self, obj: Obj, slot: str) -> Ceiling:
+        from resilint.flow.slots import decide
+
+        slots = self.program.slots
+        table = self.program.knowledge.of(slots.language(obj))
+        kind = table.type(self.resolver.external_type(obj))
+        cap = table.cap(kind) if kind is not None else None
+        sources = decide(s for s in slots.of_object(obj, frozenset({slot})) if s.bound.slot == slot)
+        values = [s for source in sources for s in source.slots]
+        if not values:
+            return self._by_nature(table.bounds(kind.name), slot, cap) if kind is not None and obj.kind != "outside" else UNKNOWN
+        states = {"endless" if s.state in ("absent", "disabled") else s.state for s in values}
+        if states == {"endless"}:
+            written = all(s.state == "disabled" for s in values)
+            sure = Confidence.HIGH if written else Confidence.MEDIUM
+            if any(s.flow is not None and s.flow.default for s in values):
+                sure = Confidence.LOW
+            hops = next((s.flow.hops for s in values if isinstance(s.flow, Flow)), ())
+            return Ceiling("endless", None, min(sure, cap or sure), hops, written, values[0].holder)
+        if states != {"finite"}:
+            return UNKNOWN
+        numbers = [s.number for s in values if s.number is not None]
+        hops = next((s.flow.hops for s in values if s.flow is not None), ())
+        number = max(numbers) if len(numbers) == len(values) else None
+        written = any(s.flow is not None or s.given for s in values)
+        return Ceiling("finite", number, Confidence.HIGH if written else Confidence.MEDIUM, hops, written, values[0].holder)
+
+    @staticmethod
+    def _by_nature(rows: Iterable[Bound], slot: str, cap: Confidence | None) -> Ceiling:
+        """What a type is like whatever is written."""
+        for row in rows:
+            if row.slot == slot and not _writable(row):
+                if row.default == "endless":
+                    return Ceiling("endless", None, min(Confidence.MEDIUM, cap or Confidence.MEDIUM))
+                if isinstance(row.default, int | float):
+                    return Ceiling("finite", float(row.default), Confidence.MEDIUM)
+        return UNKNOWN
+
+    def can_be_bounded(self, pool: Pool) -> bool:
+        """Whether the type of an executor has a place where a capacity can be written."""
+        table = self.program.knowledge.of(pool.fn.module.language)
+        levels = table.mro(pool.kind.name)
+        own = any(b.slot == "capacity" and _writable(b) for b in table.bounds(pool.kind.name))
+        return own or any("capacity" in part.slots for level in levels for part in level.parts)
+
+    # ------------------------------------------------------------ users
+
+    def uses(self, pool: Pool) -> Uses:
+        """Who puts work or items into a pool, sought by the name that holds it."""
+        found = self._uses.get(pool)
+        if found is None:
+            found = self._uses[pool] = self._find_uses(pool)
+        return found
+
+    def _find_uses(self, pool: Pool) -> Uses:
+        uses = Uses()
+        if not pool.name:
+            uses.escapes = True
+            return uses
+        verbs = self._verbs[pool.fn.module.language]
+        puts, takes, sizes = verbs["put"], verbs["take"], verbs["size"]
+        inside = list(self._where(pool))
+        for fn in inside:
+            called = {c.rpartition(".")[2] for c in fn.head.calls if _names(c.rpartition(".")[0], pool)}
+            if called & puts:
+                feeds_itself = bool(called & takes)
+                for site in fn.body.calls:
+                    if site.last in puts and _names(dotted(site.call.fn).rpartition(".")[0], pool) and site.how != "defer":
+                        if feeds_itself or self._is_periodic(site) or self._checked(site, pool, sizes) or self._permitted(site):
+                            continue
+                        uses.puts.append(Use(site, self._recurs(site, pool)))
+            if any(_names(value, pool) for value in fn.head.values):
+                self._follow(fn, pool, uses, puts)
+        return uses
+
+    def _where(self, pool: Pool) -> Iterator[Fun]:
+        """Functions that may speak of a pool by its name."""
+        home = pool.fn
+        if pool.local:
+            yield from (fn for fn in home.module.functions if fn is home or _inside(fn, home))
+            return
+        last = pool.last
+        for module in self.program.names.modules.values():
+            if module.language != home.module.language or module.is_test:
+                continue
+            far = module is not home.module
+            for fn in module.functions:
+                if any(last in c for c in fn.head.calls) or (not far and any(last in v for v in fn.head.values)):
+                    yield fn
+
+    def _follow(self, fn: Fun, pool: Pool, uses: Uses, puts: frozenset[str]) -> None:
+        """Where a pool is handed on: to work that is started or functions that are called, which are looked at, or elsewhere."""
+        given: list[CallSite] = []
+        for site in fn.body.calls:
+            if any(_mentions(a.value, pool) for a in site.call.args):
+                given.append(site)
+        handed = {id(n) for site in given for a in site.call.args for n in walk(a.value)}
+        stored = any(
+            isinstance(node, f.Ref)
+            and _names(node.name, pool)
+            and id(node) not in handed
+            and not (fn is pool.fn and _makes(node, pool))
+            for stmt, _ in fn.body.stmts
+            if isinstance(stmt, f.Return | f.Assign | f.Send) and getattr(stmt, "value", None) is not None
+            for node in walk(stmt.value)
+        )
+        if stored or not pool.local:
+            # A field or global that is handed on may be used by anybody.
+            if stored or any(not self._is_start(site) for site in given):
+                uses.escapes = True
+            return
+        for site in given:
+            bodies = [*self._started_by(site), *self.program.callees(site)]
+            if not bodies:
+                if not self._is_start(site) and not self._is_taken(site):
+                    uses.escapes = True
+                continue
+            for body in bodies:
+                if body.name == "__init__":
+                    uses.escapes = True
+                names = {p.name for p in body.head.params}
+                for inner in body.body.calls:
+                    base = dotted(inner.call.fn).rpartition(".")[0]
+                    if inner.last in puts and base in names:
+                        uses.puts.append(Use(inner, self._endless_loop(inner)))
+
+    def _is_taken(self, site: CallSite) -> bool:
+        """Whether what is called is of knowledge and neither keeps what it is given nor puts anything into it."""
+        return any(entry.does in ("pure", "wait", "log") for _, entry in self.program.described(site))
+
+    def _is_start(self, site: CallSite) -> bool:
+        return self._starts.get((site.fn.module.path, site.call.at)) is not None or any(
+            kind.role in ("thread", "process") for kind in self._made_kinds(site)
+        )
+
+    def _made_kinds(self, site: CallSite) -> Iterator[TypeEntry]:
+        table = self.resolver.table(site.fn.module)
+        for target in self.program.targets(site):
+            kind = table.constructs(target.name) if target.name else None
+            if kind is not None:
+                yield kind
+
+    def _started_by(self, site: CallSite) -> tuple[Fun, ...]:
+        started = self._starts.get((site.fn.module.path, site.call.at))
+        if started is not None:
+            return started
+        return self._by_constructor.get((site.fn.module.path, site.call.at), ())
+
+    @cached_property
+    def _starts(self) -> dict[tuple[str, int], tuple[Fun, ...]]:
+        """What each spawning call starts."""
+        return {task.key: task.bodies for task in self.program.spawns}
+
+    @cached_property
+    def _by_constructor(self) -> dict[tuple[str, int], tuple[Fun, ...]]:
+        """What a thread or process runs, by the call that constructs it."""
+        out: dict[tuple[str, int], tuple[Fun, ...]] = {}
+        for spawn in self.program.spawns:
+            for holder in spawn.holders:
+                if isinstance(holder.node, f.Node) and holder.frame is not None:
+                    out[(holder.frame.fn.module.path, holder.node.at)] = spawn.bodies
+        return out
+
+    # ------------------------------------------------------------ one use
+
+    def _recurs(self, site: CallSite, pool: Pool) -> bool:
+        if self._endless_loop(site):
+            return True
+        looped = any(arm.kind in ("loop", "comp") for arm in site.arm.chain())
+        if pool.local:
+            # A list that lies in memory makes no queue longer than itself.
+            return site.fn is not pool.fn and not looped and not self._is_started(site.fn)
+        return not _ONCE.match(family(site.fn).name)
+
+    def _is_started(self, fn: Fun) -> bool:
+        return any(fn in bodies for bodies in self._starts.values())
+
+    def _endless_loop(self, site: CallSite) -> bool:
+        """Whether a call stands in a loop that goes round as long as something comes in."""
+        frame = self.resolver.frame(site.fn)
+        for arm in site.arm.chain():
+            node = arm.node
+            if arm.kind != "loop" or not isinstance(node, f.Loop):
+                continue
+            if node.form in ("ever", "while"):
+                return True
+            if node.form == "each" and self.program.sizes.loop(node, frame).kind == "event":
+                return True
+        return False
+
+    def _is_periodic(self, site: CallSite) -> bool:
+        """Whether a task is given once and then runs by the clock: a fixed number of them is no queue."""
+        table = self.resolver.table(site.fn.module)
+        if not any(row.kind == "job" and (row.call or "").endswith(f".{site.last}") for row in table.entries):
+            return False
+        return any(row.kind == "job" for t in self.program.targets(site) if t.name for row in table.registration(t.name))
+
+    def _checked(self, site: CallSite, pool: Pool, sizes: frozenset[str]) -> bool:
+        """Whether the length is tested before something is put."""
+        for node in nodes(site.fn):
+            if isinstance(node, f.If | f.Loop) and node.test is not None and node.at < site.call.at:
+                for part in walk(node.test):
+                    if isinstance(part, f.Call):
+                        base, _, verb = dotted(part.fn).rpartition(".")
+                        if verb in sizes and verb not in ("empty", "isEmpty") and _names(base, pool):
+                            return True
+                        if verb == "len" and part.args and _names(dotted(part.args[0].value), pool):
+                            return True
+        return False
+
+    def _permitted(self, site: CallSite) -> bool:
+        """Whether the one who puts holds a permit of a gate."""
+        spawning = self.program.spawning
+        for arm in site.arm.chain():
+            if isinstance(arm.node, f.With) and any(spawning.is_gate(item.value, site.fn) for item in arm.node.items):
+                return True
+        return any(other.call.at < site.call.at and spawning.acquires(other) for other in site.fn.body.calls)
+
+    @cached_property
+    def _verbs(self) -> dict[str, dict[str, frozenset[str]]]:
+        """Last segments of the calls that put into a pool, take from it or tell its length."""
+        out: dict[str, dict[str, frozenset[str]]] = {}
+        for language in LANGUAGES:
+            table = self.program.knowledge.of(language)
+            calls = [(name.rpartition(".")[2], call) for lib in table.libraries for call in lib.calls for name in call.names]
+            owners = {"put": set[str](), "take": set[str](), "size": set[str]()}
+            for name, call in calls:
+                if call.queue is not None and call.queue.op in owners:
+                    owners[call.queue.op].add(name)
+                if call.spawn is not None and call.spawn.backlog != "none":
+                    owners["put"].add(name)
+            out[language] = {op: frozenset(names) for op, names in owners.items()}
+        return out
+
+    # ------------------------------------------------------------ verdicts
+
+    def unbounded_threads(self) -> Iterator[Unbounded]:
+        """Executors without a maximum of threads or tasks."""
+        for pool in self.of_role("executor"):
+            threads = self.ceiling(pool.obj, "concurrency")
+            if threads.state != "endless" or self.ceiling(pool.obj, "capacity").state == "endless":
+                continue  # threads are added only where the queue is full: an endless one keeps their number at the core's
+            uses = self.uses(pool)
+            if pool.kind.shared or not uses.may_grow:
+                continue
+            yield endless_threads(self._span(pool), self._subject(pool), threads.confidence, self._steps(pool, threads, uses))
+
+    def unbounded_queues(self) -> Iterator[Unbounded]:
+        """Queues and backlogs of executors without a capacity, and buffers that nothing but success shortens."""
+        from resilint.flow.buffers import growing_buffers
+
+        for pool in self.of_role("executor", "queue"):
+            room = self.ceiling(pool.obj, "capacity")
+            if room.state != "endless" or pool.kind.shared:
+                continue
+            if pool.kind.role == "executor" and (self._of_part(room, pool) or not self.can_be_bounded(pool)):
+                continue
+            uses = self.uses(pool)
+            if not uses.may_grow or (pool.kind.role == "queue" and not self._waits(pool)):
+                continue
+            subject = self._subject(pool)
+            if pool.kind.role == "executor":
+                subject = f"the backlog of {subject}"
+            yield endless_queue(self._span(pool), subject, room.confidence, self._steps(pool, room, uses))
+        yield from growing_buffers(self.program)
+
+    def _waits(self, pool: Pool) -> bool:
+        """Whether a queue can make somebody wait for its items, as one between threads does; others are collections."""
+        table = self.program.knowledge.of(pool.fn.module.language)
+        for level in table.mro(pool.kind.name):
+            for name in (level.name, *level.aliases):
+                if any(
+                    call.does == "wait"
+                    for lib in table.libraries
+                    for call in lib.calls
+                    for n in call.names
+                    if n.rpartition(".")[0] == name
+                ):
+                    return True
+        return False
+
+    def _of_part(self, room: Ceiling, pool: Pool) -> bool:
+        """Whether the queue of an executor is made on its own and so found on its own."""
+        return room.holder is not None and room.holder is not pool.obj and self.pool_of(room.holder) not in (None, pool)
+
+    def _span(self, pool: Pool) -> Span:
+        return self.program.span_of(pool.fn, pool.site.call)
+
+    def _subject(self, pool: Pool) -> str:
+        maker = dotted(pool.site.call.fn).partition("<")[0] or pool.site.last
+        return f"`{pool.last}` ({maker})" if pool.name else f"`{maker}`"
+
+    def _steps(self, pool: Pool, ceiling: Ceiling, uses: Uses) -> Iterator[Step]:
+        yield from self.program.trace(ceiling.hops)
+        shown = [use for use in uses.puts if use.recurs][:_SHOWN]
+        for use in shown:
+            word = "tasks are given to it" if pool.kind.role == "executor" else "items are put into it"
+            yield self.program.step(use.site.fn, use.site.call, f"{word} here")
+
+
+# ---------------------------------------------------------------- names and places
+
+
+def _makers(table: Table) -> tuple[frozenset[str], frozenset[str]]:
+    """Last segments of what makes a pool, and the modules of the libraries that have one."""
+    names: set[str] = set()
+    modules: set[str] = set()
+    for library in table.libraries:
+        for kind in library.types:
+            if kind.role in ROLES:
+                names.update(x.rpartition(".")[2] for x in (kind.name, *kind.aliases, *kind.made_by))
+                modules.update(library.modules)
+        for call in library.calls:
+            made = table.type(call.returns) if call.returns is not None else None
+            if made is not None and made.role in ROLES and call.does == "make":
+                names.update(x.rpartition(".")[2] for x in call.names)
+                modules.update(library.modules)
+    return frozenset(names), frozenset(modules)
+
+
+def _speaks_of(module: Module, modules: frozenset[str], makers: frozenset[str]) -> bool:
+    """Whether a file imports a library of pools, or spells one out, or imports a maker from elsewhere."""
+    for imp in module.facts.imports:
+        target = imp.target
+        if target in modules or imp.name in makers:
+            return True
+        separator = "/" if module.language == "go" else "."
+        while separator in target:
+            target = target.rpartition(separator)[0]
+            if target in modules:
+                return True
+    return any(call.startswith(tuple(f"{m}." for m in modules)) for fn in module.functions for call in fn.head.calls if "." in call)
+
+
+def _writable(row: Bound) -> bool:
+    return any(
+        x is not None
+        for x in (row.arg, row.pos, row.field, row.setter, row.option, row.key, row.class_attr, row.annotation, row.setting)
+    )
+
+
+def _kept(site: CallSite) -> tuple[str, bool]:
+    """The variable or field in which a call's result is kept, and whether it is a local one."""
+    stmt, fn = site.stmt, site.fn
+    value = stmt.value if isinstance(stmt, f.Assign) else None
+    while isinstance(value, f.Cast | f.Let | f.Await):
+        value = value.value
+    if value is site.call and isinstance(stmt, f.Assign):
+        for target in stmt.targets:
+            # Go: `pool, err := NewPool(8)`
+            name = dotted(target.items[0].value if isinstance(target, f.Coll) and target.items else target)
+            if name:
+                outer = name in fn.body.outer_names
+                return name, "." not in name and fn.head.kind != "module" and not outer and name in fn.body.definitions
+    if isinstance(stmt, f.With):
+        for item in stmt.items:
+            if item.value is site.call and item.target is not None and dotted(item.target):
+                return dotted(item.target), True
+    for new, _, _ in fn.body.news:
+        for pair in new.fields:
+            if pair.value is site.call and isinstance(pair.key, f.Ref):
+                return f"{new.type.name}.{pair.key.name}", False
+    for klass in fn.module.classes:
+        for declared in klass.decl.fields:
+            init = declared.init
+            while isinstance(init, f.Cast):
+                init = init.value
+            if init is not None and (init.at, init.end) == (site.call.at, site.call.end):
+                return f"this.{declared.name}", False
+    return "", False
+
+
+def _names(text: str, pool: Pool) -> bool:
+    """Whether a dotted name, as written anywhere in reach, is the pool's."""
+    return bool(text) and (text == pool.name if pool.local else text.rpartition(".")[2] == pool.last)
+
+
+def _mentions(expr: f.Expr, pool: Pool) -> bool:
+    return any(isinstance(node, f.Ref) and _names(node.name, pool) for node in walk(expr))
+
+
+def _makes(node: f.Ref, pool: Pool) -> bool:
+    return pool.site.stmt.at <= node.at < pool.site.stmt.end
+
+
+def _inside(fn: Fun, home: Fun) -> bool:
+    parent = fn.parent
+    while parent is not None:
+        if parent is home:
+            return True
+        parent = parent.parent
+    return False
