@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from resilint.flow.abandoned import Abandoned
     from resilint.flow.after_cancel import AfterCancel
     from resilint.flow.batches import Batch
+    from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors
     from resilint.flow.inputs import Sizes
     from resilint.flow.lost_causes import LostCauses
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from resilint.flow.pools import Pools
     from resilint.flow.reach import Reach
     from resilint.flow.spawns import Fanout, Spawn, Spawns
+    from resilint.flow.swallowed import Swallowed
     from resilint.flow.timeouts import Fault, Timeouts
     from resilint.flow.waits import Wait
     from resilint.settings import Settings
@@ -252,7 +254,7 @@ class Program:
         return Versions(self.files, self.source)
 
     def assumed(self, row: Bound, fn: Fun, node: f.Node) -> tuple[Step, ...]:
-        """The version on which an answer for a call rests, as a step; none where every version gives the same."""
+        """The version on which it rests that a call has no bound by default, as a step; none where it rests on none."""
         if row.since is None and row.before is None:
             return ()
         limit = f"since {row.since}" if row.before is None else f"before {row.before}"
@@ -351,6 +353,20 @@ class Program:
         from resilint.flow.after_cancel import AfterCancel
 
         return AfterCancel(self)
+
+    @cached_property
+    def endless_waits(self) -> EndlessWaits:
+        """Waits of requests and workers on other work, processes or messages that can last for ever."""
+        from resilint.flow.endless_waits import EndlessWaits
+
+        return EndlessWaits(self)
+
+    @cached_property
+    def swallowed(self) -> Swallowed:
+        """Cancellations and interrupts that are caught and dropped."""
+        from resilint.flow.swallowed import Swallowed
+
+        return Swallowed(self)
 
     @cached_property
     def all_waits(self) -> tuple[Wait, ...]:

@@ -532,11 +532,11 @@ class Errors:
                     return True
                 continue
             thing = target.flow.thing
-            if isinstance(thing, FnVal) and not _tells(thing.fn.name) and self.reaches(thing.fn, depth):
+            if isinstance(thing, FnVal) and not tells(thing.fn.name) and self.reaches(thing.fn, depth):
                 return True
         declared = self._declared(site)
         if declared is not None:
-            return not _tells(declared.name) and self.reaches(declared, depth)
+            return not tells(declared.name) and self.reaches(declared, depth)
         # What a library does further down is not known well enough.
         return depth == 0 and self._may_fail(site) and bool(self.contexts(site))
 
@@ -623,7 +623,7 @@ _TELLING = frozenset(
 )
 
 
-def _tells(name: str) -> bool:
+def tells(name: str) -> bool:
     """Whether a function's name says that it only tells what happened, wherever it may send that."""
     return any(word.lower() in _TELLING for word in _WORDS.findall(name))
 

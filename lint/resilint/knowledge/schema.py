@@ -439,8 +439,9 @@ class ErrorCall(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How a call handles an error it is given."""
 
     names: tuple[str, ...]
-    how: Literal["wraps", "loses", "format", "tests", "edge"]
-    """`format`: wraps if its format text has %w, else loses (fmt.Errorf); `tests`: errors.Is/As; `edge`: maps to a status."""
+    how: Literal["wraps", "loses", "format", "tests", "edge", "drops"]
+    """`format`: wraps if its format text has %w, else loses (fmt.Errorf); `tests`: errors.Is/As; `edge`: maps to a status; `drops`: the
+    classes it is given are caught and forgotten in its `with` block."""
 
 
 class Constant(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,0 +1,22 @@
+"""RS109 wait-without-timeout. Page: rule_docs/RS109.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resilint import Finding, Program, Rule, Severity
+
+
+def check(program: Program) -> Iterator[Finding]:
+    for fault in program.endless_waits.faults:
+        yield RULE.finding(fault.span, fault.message, fault.value)
+
+
+RULE = Rule(
+    code="RS109",
+    name="wait-without-timeout",
+    severity=Severity.WARNING,
+    summary="A request or worker that waits for another thread, task, process or message without a limit.",
+    languages=frozenset({"py", "go"}),
+    check=check,
+)

@@ -1,0 +1,424 @@
+"""Waits of requests and workers on another thread, task, process or message that can last for ever."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+from resilint import facts as f
+from resilint.flow.spawns import Spawn, family
+from resilint.flow.timeouts import Fault, short
+from resilint.flow.values import Obj
+from resilint.flow.waits import Wait, waits_in, waits_of
+from resilint.link.code import Arm, CallSite, Fun, dotted, walk
+from resilint.model import Confidence, Step, Value
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+Cause = Literal["process", "work", "message", "lock", "connection"]
+"""What ends a wait: the end of a child process, the end of work, a message or signal, a release, a free connection of a pool."""
+
+_BY_ROLE: dict[str, Cause] = {
+    "process": "process",
+    "thread": "work",
+    "future": "work",
+    "executor": "work",
+    "group": "work",
+    "queue": "message",
+    "event": "message",
+    "connection": "message",
+    "client": "message",
+    "cursor": "message",
+    "lock": "lock",
+    "gate": "lock",
+}
+_SERVING = {
+    "request": "a request",
+    "worker": "a worker",
+    "job": "a job",
+    "event": "an event handler",
+    "middleware": "a request",
+}
+"""Kinds of entry points whose waits hold something up, in words."""
+_FRAMES = 4
+"""Calls between an entry point and a wait that are followed."""
+_SITES = 12
+"""Callers of one function that are looked at."""
+_WORK_DEPTH = 3
+_MOST_WORK = 60
+"""Functions of awaited work that are searched for a wait without end."""
+_ENDS_OR_STARTS = re.compile(
+    r"_*(?:close|stop|shut|tear|clean|drain|kill|terminat|exit|destroy|finali[sz]e|dispose|abort|quit|cancel|disconnect|unload"
+    r"|main$|init|setup|set_up|boot|install|migrate|configure|start$|start_?up|on_start|__init__|__del__|__a?exit__|__a?enter__)",
+    re.IGNORECASE,
+)
+"""Names of code that runs before the first request or after the last."""
+_RUNS_ON = re.compile(r"run|stop|clos|alive|shutdown|done|is_set|exit|quit|cancel|interrupt|active|connected", re.IGNORECASE)
+"""Tests of loops that go on until somebody ends the service."""
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How an entry point comes to a wait."""
+
+    by: str
+    steps: tuple[Step, ...]
+
+
+class EndlessWaits:
+    """Finds waits without a bound that a request or a worker comes to, and whose end nothing here guarantees."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self._ways: dict[tuple[Fun, bool], _Way | None] = {}
+        self._inside: dict[Fun, Wait | None] = {}
+        found: dict[object, Fault] = {}
+        for wait in waits_of(program, "wait", among=self._may_matter):
+            cause = self.cause(wait)
+            fault = self._judge(wait, cause) if cause is not None else None
+            if fault is not None:
+                found.setdefault(fault.key, fault)
+        for fault in self._replies():
+            found.setdefault(fault.key, fault)
+        self.faults = sorted(found.values(), key=lambda x: (x.span, x.message))
+
+    # ------------------------------------------------------------ what is waited for
+
+    @staticmethod
+    def _may_matter(site: CallSite) -> bool:
+        """Whether a wait there may be a fault, as far as its place says."""
+        return not site.fn.module.is_test and site.fn.index > 0 and not site.how and not _cleans_up(site.arm)
+
+    def cause(self, wait: Wait) -> Cause | None:
+        """What ends a wait; `None` where that is not known."""
+        entry = wait.entry
+        if "pool_wait" in entry.enough:
+            return "connection"
+        if entry.waits_for is not None:
+            return entry.waits_for
+        kind = self.resolver.table(wait.fn.module).type(wait.api.rpartition(".")[0])
+        return _BY_ROLE.get(kind.role) if kind is not None else None
+
+    def _judge(self, wait: Wait, cause: Cause) -> Fault | None:
+        if not self._endless(wait) or any(d.kind != "root" for d in wait.deadlines):
+            return None
+        inner: tuple[Step, ...] = ()
+        confidence = min((way.confidence for way in wait.ways), default=Confidence.MEDIUM)
+        written = any(way.reason == "disabled" for way in wait.ways)
+        if cause == "lock" or (cause == "connection" and not written):
+            return None
+        if cause == "process" and self._was_ended(wait):
+            return None
+        if cause == "work":
+            endless = self._endless_work(wait)
+            if endless is None or not any(b.arg is not None or b.pos is not None for b in wait.entry.bounds):
+                return None
+            inner = (
+                self.program.step(endless.fn, endless.site.call, f"the work waited for can wait for ever: {short(endless.api)}"),
+            )
+        if cause == "message" and (self._is_own_job(wait.site) or self._answered_here(wait)):
+            return None
+        way = self._way(wait.fn, waits_for_message=cause == "message")
+        if way is None:
+            return None
+        program = self.program
+        steps = (*way.steps, *inner, *(step for endless_way in wait.ways for step in endless_way.steps))
+        message = f"{short(wait.api)} can wait for ever: {self._reason(wait, cause, way.by)}"
+        span = program.span_of(wait.fn, wait.site.call)
+        return Fault(span, message, Value(inf, confidence, tuple(dict.fromkeys(steps))), key=(span.path, wait.site.call.at))
+
+    @staticmethod
+    def _endless(wait: Wait) -> bool:
+        """Whether nothing bounds a wait. One that its call makes endless is so even if a library's default would cut it off."""
+        if wait.bound == inf:
+            return True
+        own = [s for s in wait.sources if s.bound.slot == "wait" and s.written]
+        return (
+            bool(own)
+            and all(x.state == "disabled" for s in own for x in s.slots)
+            and not any(s.bounded and s.written for s in wait.sources)
+            and wait.bound is not None
+        )
+
+    def _reason(self, wait: Wait, cause: Cause, by: str) -> str:
+        ends = {
+            "process": "when the child process hangs",
+            "work": "when the work it waits for hangs",
+            "message": "when what it waits for never comes",
+            "lock": "when the holder hangs",
+            "connection": "when no connection comes back",
+        }[cause]
+        return f"no timeout, so {by} hangs with it {ends}"
+
+    def _was_ended(self, wait: Wait) -> bool:
+        """Whether the process was told to end before the wait for it: what is left is to collect it."""
+        base = dotted(wait.site.call.fn).rpartition(".")[0]
+        if not base:
+            return False
+        around = wait.site.arm.chain()
+        return any(
+            other.call.at < wait.site.call.at
+            and other.arm in around
+            and dotted(other.call.fn).startswith(base + ".")
+            and any(entry.does == "cancel" for _, entry in self.program.described(other))
+            for other in wait.fn.body.calls
+        )
+
+    # ------------------------------------------------------------ loops whose job is to wait
+
+    def _is_own_job(self, site: CallSite) -> bool:
+        """Whether a call is the first wait of each round of an endless loop: waiting for the next item is what the loop is for."""
+        arm: Arm | None = site.arm
+        while arm is not None:
+            loop = arm.node
+            if arm.kind == "loop" and isinstance(loop, f.Loop) and self._goes_on(loop, site.fn):
+                return not any(
+                    loop.at <= other.call.at < site.call.at
+                    and other.call is not site.call
+                    and not other.how
+                    and not site.call.at <= other.call.at < site.call.end
+                    and any(e.does in ("wait", "network", "query") for _, e in self.program.described(other))
+                    and not self._does_not_wait(other)
+                    for other in site.fn.body.calls
+                )
+            arm = arm.parent
+        return False
+
+    def _does_not_wait(self, site: CallSite) -> bool:
+        """Whether a call only asks for a permit, or has a bound: the loop still waits for its item first."""
+        return any(w.bound not in (None, inf) or self.cause(w) == "lock" for w in waits_in_call(self.program, site, "wait"))
+
+    def _goes_on(self, loop: f.Loop, fn: Fun) -> bool:
+        if loop.form == "ever":
+            return True
+        if loop.form == "each":
+            return loop.is_async
+        return loop.form == "while" and loop.test is not None and bool(_RUNS_ON.search(self.program.text_of(fn, loop.test, 200)))
+
+    # ------------------------------------------------------------ work that is waited for
+
+    @cached_property
+    def _spawns(self) -> dict[object, list[Spawn]]:
+        """Spawns by the call that starts the work, and by the object that stands for it."""
+        out: dict[object, list[Spawn]] = {}
+        for spawn in self.program.spawns:
+            for key in (spawn.key, *spawn.holders):
+                out.setdefault(key, []).append(spawn)
+        return out
+
+    @cached_property
+    def _starters(self) -> dict[Fun, list[Spawn]]:
+        """Spawns by the functions they start."""
+        out: dict[Fun, list[Spawn]] = {}
+        for spawn in self.program.spawns:
+            for body in spawn.bodies:
+                out.setdefault(body, []).append(spawn)
+        return out
+
+    def _work_of(self, wait: Wait) -> list[Spawn]:
+        holder: Obj | None = wait.holder
+        found = list(self._spawns.get((wait.fn.module.path, wait.site.call.at), ()))
+        seen = 0
+        while holder is not None and seen < 4:
+            found.extend(self._spawns.get(holder, ()))
+            if holder.frame is not None and isinstance(holder.node, f.Node):
+                found.extend(self._spawns.get((holder.frame.fn.module.path, holder.node.at), ()))
+            holder = holder.parent
+            seen += 1
+        return found
+
+    def _endless_work(self, wait: Wait) -> Wait | None:
+        """A wait without end in the work that is waited for."""
+        bodies = [body for spawn in self._work_of(wait) for body in spawn.bodies]
+        return self._endless_in(bodies)
+
+    def _endless_in(self, bodies: list[Fun]) -> Wait | None:
+        seen = set(bodies)
+        queue = [(body, 0) for body in bodies]
+        for fn, depth in queue:
+            found = self._first_endless(fn)
+            if found is not None:
+                return found
+            if depth < _WORK_DEPTH:
+                for _site, callee in self.program.spawning.callees(fn):
+                    if callee not in seen and len(seen) < _MOST_WORK:
+                        seen.add(callee)
+                        queue.append((callee, depth + 1))
+        return None
+
+    def _first_endless(self, fn: Fun) -> Wait | None:
+        if fn not in self._inside:
+            self._inside[fn] = next(
+                (
+                    wait
+                    for wait in waits_in(self.program, fn, "network", "query", "connect", "wait")
+                    if wait.bound == inf
+                    and not any(d.kind != "root" for d in wait.deadlines)
+                    and (wait.kind != "wait" or self.cause(wait) == "process" or (self.cause(wait) == "message"))
+                ),
+                None,
+            )
+        return self._inside[fn]
+
+    def _answered_here(self, wait: Wait) -> bool:
+        """Whether work that the function itself has started gives the signal: then it ends when that work does."""
+        base = dotted(wait.site.call.fn).rpartition(".")[0]
+        if not base:
+            return False
+        root = family(wait.fn)
+        for body, spawns in self._starters.items():
+            if any(family(spawn.fn) is root for spawn in spawns) and self._speaks_of(body, base, spawns):
+                return self._endless_in([body]) is None
+        return False
+
+    def _speaks_of(self, body: Fun, name: str, spawns: list[Spawn]) -> bool:
+        given = any(name == dotted(node) for spawn in spawns for arg in spawn.args for node in walk(arg) if isinstance(node, f.Ref))
+        own = any(call.rpartition(".")[0] == name for call in body.head.calls) or name in body.head.values
+        return given or own
+
+    # ------------------------------------------------------------ who comes there
+
+    def _way(self, fn: Fun, *, waits_for_message: bool) -> _Way | None:
+        """How a request or a worker comes to a function; `None` if none is known to, or if all that do only start or end something.
+        Where a message is waited for, an endless loop around a call on the way is taken for one whose job that is."""
+        key = (fn, waits_for_message)
+        if key not in self._ways:
+            self._ways[key] = self._find_way(fn, waits_for_message)
+        return self._ways[key]
+
+    def _find_way(self, fn: Fun, waits_for_message: bool) -> _Way | None:
+        program = self.program
+        seen = {fn}
+        queue: list[tuple[Fun, tuple[Step, ...]]] = [(fn, ())]
+        for current, steps in queue:
+            if current.module.is_test or _ENDS_OR_STARTS.match(family(current).name):
+                continue
+            at = f.Ref(current.head.name_at, current.head.name_at + len(current.name.encode()), current.name)
+            entry = program.entries.get(current)
+            if entry is not None:
+                if entry.kind in _SERVING:
+                    said = program.step(current, at, f"{current.head.qual} serves {_SERVING[entry.kind]}: {entry.because}")
+                    return _Way(_SERVING[entry.kind], (said, *steps))
+                continue
+            starters = self._starters.get(current, [])
+            if starters and program.spawning.serves(current):
+                spawn = starters[0]
+                said = program.step(spawn.fn, spawn.site.call, f"{current.head.qual} is started here as a worker")
+                return _Way("the worker", (said, *steps))
+            if len(steps) >= _FRAMES:
+                continue
+            sites = [site for _, site, _, _ in self.resolver.callers(current)[0]]
+            sites += [spawn.site for spawn in starters if spawn.row.joins or not spawn.dropped]
+            for site in sites[:_SITES]:
+                if site.fn in seen or _cleans_up(site.arm) or site.how == "defer":
+                    continue
+                if waits_for_message and self._is_own_job(site):
+                    continue
+                seen.add(site.fn)
+                queue.append((site.fn, (program.step(site.fn, site.call, f"{site.fn.head.qual} calls it here"), *steps)))
+            parent = current.parent
+            if parent is not None and current.head.kind == "lambda" and not sites and parent not in seen and not steps:
+                seen.add(parent)
+        return None
+
+    # ------------------------------------------------------------ Go: answers over channels
+
+    def _replies(self) -> Iterator[Fault]:
+        """Receives outside of a select from a channel that was handed to somebody else for the answer."""
+        for module in self.program.names.modules.values():
+            if module.language != "go" or module.is_test or b"<-" not in self.program.source(module.path):
+                continue
+            for fn in module.functions[1:]:
+                if "make" not in fn.head.calls:
+                    continue
+                chosen = {
+                    id(n) for stmt, _ in fn.body.stmts if isinstance(stmt, f.Select) for c in stmt.cases if c.op for n in walk(c.op)
+                }
+                for stmt, arm in fn.body.stmts:
+                    for node in _values(stmt):
+                        if isinstance(node, f.Recv) and id(node) not in chosen and not _cleans_up(arm):
+                            fault = self._reply(fn, node)
+                            if fault is not None:
+                                yield fault
+
+    def _reply(self, fn: Fun, receive: f.Recv) -> Fault | None:
+        name = dotted(receive.value)
+        holder = _made_here(fn, name)
+        sent = self._handed_over(fn, holder) if holder else None
+        if sent is None:
+            return None
+        way = self._way(fn, waits_for_message=True)
+        if way is None:
+            return None
+        steps = (*way.steps, self.program.step(fn, sent, f"`{name}` is handed over here for the answer"))
+        text = f"the receive from `{name}` can wait for ever: no select ends it, so {way.by} hangs with it when nobody answers"
+        span = self.program.span_of(fn, receive)
+        return Fault(span, text, Value(inf, Confidence.MEDIUM, steps), key=(span.path, receive.at))
+
+    def _handed_over(self, fn: Fun, name: str) -> f.Node | None:
+        """Where a channel is sent to somebody over another channel, alone or inside of what is sent, here or in a method that is
+        given it. Only there it is known that other code than a goroutine of this function has to answer."""
+        holders = {name}
+        for _ in range(2):
+            for new, _arm, stmt in fn.body.news:
+                if any(dotted(pair.value) in holders for pair in new.fields) and isinstance(stmt, f.Assign):
+                    holders.update(dotted(t) for t in stmt.targets)
+        found = _sent(fn, holders)
+        if found is not None:
+            return found
+        for site in fn.body.calls:
+            for position, arg in enumerate(site.call.args):
+                if dotted(arg.value) in holders and not site.how:
+                    for callee in self.program.callees(site):
+                        params = callee.positional
+                        if position < len(params) and _sent(callee, {params[position].name}) is not None:
+                            return site.call
+        return None
+
+
+def _made_here(fn: Fun, name: str) -> str:
+    """The variable that holds a channel which the function made: itself, or the struct it lies in; empty if it did not."""
+    made = fn.body.definitions.get(name, [])
+    if len(made) == 1 and "." not in name and _is_make(made[0].expr):
+        return name
+    base, dot, field_name = name.rpartition(".")
+    owners = fn.body.definitions.get(base, []) if dot else []
+    for new in (n for d in owners if len(owners) == 1 and d.expr is not None for n in walk(d.expr) if isinstance(n, f.New)):
+        if any(dotted(pair.key) == field_name and _is_make(pair.value) for pair in new.fields):
+            return base
+    return ""
+
+
+def _is_make(expr: f.Expr | None) -> bool:
+    return isinstance(expr, f.Call) and dotted(expr.fn) == "make"
+
+
+def _sent(fn: Fun, names: set[str]) -> f.Node | None:
+    """The send of something that is, or holds, one of these variables."""
+    for stmt, _ in fn.body.stmts:
+        if isinstance(stmt, f.Send) and any(isinstance(n, f.Ref) and n.name in names for n in walk(stmt.value)):
+            return stmt
+    return None
+
+
+def waits_in_call(program: Program, site: CallSite, *kinds: str) -> Iterator[Wait]:
+    """The waits of these kinds that one call may be."""
+    return (wait for wait in waits_in(program, site.fn, *kinds) if wait.site is site)
+
+
+def _values(stmt: f.Stmt) -> Iterator[f.Node]:
+    """Everything in the expressions of a statement, not in the blocks it holds."""
+    if isinstance(stmt, f.Assign | f.Do | f.Return) and stmt.value is not None:
+        yield from walk(stmt.value)
+    elif isinstance(stmt, f.If) or (isinstance(stmt, f.Switch) and stmt.subject is not None):
+        yield from walk(stmt.test if isinstance(stmt, f.If) else stmt.subject)
+
+
+def _cleans_up(arm: Arm) -> bool:
+    return any(a.kind == "final" for a in arm.chain())

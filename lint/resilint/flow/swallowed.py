@@ -1,0 +1,520 @@
+"""Cancellations that are caught and dropped: the task goes on, or its caller takes the end for success."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resilint import facts as f
+from resilint.flow.after_cancel import Places
+from resilint.flow.errors import CALLER, Errors, Pick, code_modules, mentions, tells
+from resilint.flow.lost_causes import cancels
+from resilint.flow.timeouts import Fault
+from resilint.flow.values import Ext
+from resilint.link.code import Arm, CallSite, Fun, dotted, walk, walk_block
+from resilint.model import Confidence, Step, Value
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+_SERVES = re.compile(
+    r"_*(?:main|run|serve|start|listen|watch|loop|poll|consume|work|stop|close|shut|clean|tear|drain)", re.IGNORECASE
+)
+"""Names of functions whose end by cancellation is how they are meant to end."""
+_STARTED = frozenset({"run", "call", "main"})
+"""Java's methods that a thread or the process starts with: nobody above them waits for an interrupt."""
+_RESTORES = "interrupt"
+"""The method of Java's threads that sets the flag again."""
+
+
+@dataclass(frozen=True)
+class _Caught:
+    """A place that catches a cancellation."""
+
+    fn: Fun
+    stmt: f.Stmt
+    arm: Arm
+    node: f.Node
+    """Where to report it."""
+    body: f.Block
+    handler: f.Block
+    name: str
+    """What is caught."""
+    bound: str
+    """The variable that holds it."""
+    by_width: bool
+    """It is caught only because the class is so wide."""
+
+
+class Swallowed:
+    """Finds places that catch a cancellation or an interrupt and drop it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.errors: Errors = program.errors
+        self._places: dict[Fun, Places] = {}
+        taken = {(fault.span.path, fault.span.line) for fault in program.after_cancel.faults}
+        found: dict[object, Fault] = {}
+        for fault in (*self._python(), *self._java(), *self._go()):
+            if (fault.span.path, fault.span.line) not in taken:
+                found.setdefault(fault.key, fault)
+        self.faults = sorted(found.values(), key=lambda x: (x.span, x.message))
+
+    # ------------------------------------------------------------ what catches one
+
+    def _python(self) -> Iterator[Fault]:
+        for module in code_modules(self.program, "python"):
+            source = self.program.source(module.path)
+            if b"async" not in source or not (
+                b"Cancel" in source or b"BaseException" in source or re.search(rb"except\s*:", source)
+            ):
+                continue
+            for fn in module.functions:
+                if fn.head.is_async:
+                    for caught in self._catching(fn):
+                        if self._interrupted(caught):
+                            yield from self._judge(caught)
+
+    def _java(self) -> Iterator[Fault]:
+        for module in code_modules(self.program, "java"):
+            source = self.program.source(module.path)
+            if b"catch" not in source:
+                continue
+            for fn in module.functions:
+                if b"xception" in bytes(module.facts.bodies[fn.index]) or b"Throwable" in bytes(module.facts.bodies[fn.index]):
+                    for caught in self._catching(fn):
+                        if not caught.by_width or self._interruptible(caught):
+                            yield from self._judge(caught)
+
+    def _catching(self, fn: Fun) -> Iterator[_Caught]:
+        for stmt, arm in fn.body.stmts:
+            # What stands in a `finally` cleans up, cancelled or not.
+            if any(a.kind == "final" for a in arm.chain()):
+                continue
+            if isinstance(stmt, f.Try):
+                for handler in stmt.handlers:
+                    found = self._kind(handler.types, fn)
+                    if found is not None:
+                        types = handler.types
+                        node = f.Ref(types[0].at, types[-1].end, "") if types else f.Ref(handler.at, handler.at + len("except"), "")
+                        yield _Caught(fn, stmt, arm, node, stmt.body, handler.body, found[0], handler.name or "", found[1])
+                        break
+            elif isinstance(stmt, f.With):
+                for item in stmt.items:
+                    kinds = self._suppressed(item.value, fn)
+                    found = self._kind(kinds, fn) if kinds else None
+                    if found is not None:
+                        yield _Caught(fn, stmt, arm, item.value, stmt.body, (), found[0], "", found[1])
+
+    def _kind(self, types: tuple[f.Expr, ...], fn: Fun) -> tuple[str, bool] | None:
+        """The name of the cancellation that a handler catches, and whether it does so by its width only."""
+        if not types:
+            return ("everything", True) if fn.module.language == "python" else None
+        table = self.errors.resolver.table(fn.module)
+        wide: str | None = None
+        for kind in types:
+            for name in self._names(kind, fn):
+                entry = table.error_entry(name)
+                if entry is not None and entry.scope and entry.cause in ("cancel", "both"):
+                    return name.rpartition(".")[2], False
+                if entry is not None and entry.scope and entry.cause == "any":
+                    wide = name.rpartition(".")[2]
+        return (wide, True) if wide is not None else None
+
+    def _names(self, kind: f.Expr, fn: Fun) -> list[str]:
+        if fn.module.language == "java":
+            name = self.program.names.java.type(dotted(kind), fn)
+            return [name] if isinstance(name, str) else []
+        resolver = self.errors.resolver
+        found = [x.thing.name for x in resolver.ask(kind, resolver.frame(fn)) if isinstance(x.thing, Ext)]
+        return [name.removeprefix("<builtin>.") for name in found]
+
+    def _suppressed(self, expr: f.Expr, fn: Fun) -> tuple[f.Expr, ...]:
+        handled = self.errors.handling(expr, fn)
+        if isinstance(expr, f.Call) and handled is not None and handled[0] == "drops":
+            return tuple(a.value for a in expr.args)
+        return ()
+
+    def _interrupted(self, caught: _Caught) -> bool:
+        """Whether the end of the task around is what arrives there: something is awaited that is no other task, whose own
+        cancellation would look the same."""
+        awaited = [n.value for n in walk_block(caught.body) if isinstance(n, f.Await)]
+        for value in awaited:
+            site = self.errors.site(value, caught.fn)
+            if site is None:
+                return False
+            entry = self.errors.entry(site)
+            if entry is not None and entry.spawn is not None:
+                return False
+            if any(not isinstance(a.value, f.Lit) and self._may_be_task(a.value, caught.fn) for a in site.call.args):
+                return False
+        return bool(awaited)
+
+    def _may_be_task(self, expr: f.Expr, fn: Fun) -> bool:
+        return isinstance(expr, f.Ref) and bool(re.search(r"task|fut", expr.name.rpartition(".")[2], re.IGNORECASE))
+
+    def _interruptible(self, caught: _Caught) -> bool:
+        """Whether a wait that an interrupt ends stands directly in the tried block."""
+        for site in caught.fn.body.calls:
+            if caught.body and caught.body[0].at <= site.call.at < caught.body[-1].end and not self._inner(caught, site):
+                entry = self.errors.entry(site)
+                if entry is not None and entry.does in ("wait", "sleep") and entry.interruptible:
+                    return True
+        return False
+
+    @staticmethod
+    def _inner(caught: _Caught, site: CallSite) -> bool:
+        """Whether a call stands in a `try` of its own inside the tried block."""
+        return any(
+            isinstance(a.node, f.Try)
+            and a.node is not caught.stmt
+            and a.kind == "try"
+            and a.node.handlers
+            and a.node.at > caught.stmt.at
+            for a in site.arm.chain()
+        )
+
+    # ------------------------------------------------------------ what is done with it
+
+    def _judge(self, caught: _Caught) -> Iterator[Fault]:
+        fn = caught.fn
+        if self._handled(caught) or self._expected(fn):
+            return
+        ends = _ends(caught.handler)
+        after = self._after(caught, ends)
+        if after is None:
+            return
+        text, steps = after
+        confidence = Confidence.MEDIUM if caught.by_width else Confidence.HIGH
+        what = f"{caught.name} is caught and dropped here"
+        if caught.by_width:
+            end = "the interrupt" if fn.module.language == "java" else "the cancellation"
+            what = f"`{'except' if caught.name == 'everything' else caught.name}` drops {end} too"
+        span = self.program.span_of(fn, caught.node)
+        yield Fault(span, f"{what}: {text}", Value(None, confidence, steps), key=(span.path, span.line))
+
+    def _expected(self, fn: Fun) -> bool:
+        """Whether the function cancels or interrupts something itself, or sets the flag again further down."""
+        if fn.module.language == "java":
+            return any(site.last == _RESTORES for site in fn.body.calls)
+        return cancels(fn)
+
+    def _handled(self, caught: _Caught) -> bool:
+        """Whether the handler passes the cancellation on: it raises, keeps it, tells the loop, or ends the process."""
+        fn = caught.fn
+        written: set[str] = set()
+        for node in walk_block(caught.handler):
+            if isinstance(node, f.Raise):
+                return True
+            if isinstance(node, f.Assign):
+                written.update(dotted(t) for t in node.targets)
+                if caught.bound and caught.bound in mentions_of(node.value):
+                    return True
+            if isinstance(node, f.Return) and caught.bound and caught.bound in mentions_of(node.value):
+                return True
+            if isinstance(node, f.Call):
+                site = self.errors.site(node, fn)
+                entry = self.errors.entry(site) if site is not None else None
+                if entry is not None and entry.does == "exit":
+                    return True
+                if self._passes_on(node, caught.bound, entry.does if entry is not None else ""):
+                    return True
+                if site is not None and any(self._restores(callee) for callee in self.program.callees(site)):
+                    return True
+        tested = {m for stmt, _ in fn.body.stmts for test in _tests(stmt) for m in mentions(test)}
+        return bool(written & tested) or any(
+            w.rpartition(".")[2] in {t.rpartition(".")[2] for t in tested} for w in written if "." in w
+        )
+
+    def _restores(self, fn: Fun) -> bool:
+        return any(call.rpartition(".")[2] == _RESTORES for call in fn.head.calls) or any(
+            isinstance(n, f.Raise) for n in walk_block(fn.block)
+        )
+
+    @staticmethod
+    def _passes_on(call: f.Call, bound: str, does: str) -> bool:
+        """Whether a call is given the exception, and not only to tell of it."""
+        if (
+            not bound
+            or does == "log"
+            or tells(dotted(call.fn).rpartition(".")[2] or "x")
+            or any(tells(part) for part in dotted(call.fn).split("."))
+        ):
+            return False
+        if dotted(call.fn).startswith(bound + "."):
+            return False
+        return any(isinstance(a.value, f.Ref) and a.value.name == bound for a in call.args)
+
+    # ------------------------------------------------------------ how it goes on
+
+    def _after(self, caught: _Caught, ends: set[str]) -> tuple[str, tuple[Step, ...]] | None:
+        """How the code goes on after the handler, in words; `None` where it ends by design or that is not known."""
+        fn = caught.fn
+        task = "thread" if fn.module.language == "java" else "task"
+        leaves = ends <= {"return", "raise"}
+        loop = next((a.node for a in reversed(caught.arm.chain()) if a.kind == "loop"), None)
+        if loop is not None and ends & {"falls", "continue"}:
+            inside = not (ends <= {"falls"} and self._falls_out(caught, loop))
+            if inside:
+                step = self.program.step(fn, f.Ref(loop.at, loop.at + 1, ""), "this loop goes on")
+                return f"the loop around it goes on, and the {task} cannot be stopped", (step,)
+        if not leaves:
+            following = self._next_wait(caught)
+            if following is not None:
+                return f"the code goes on to `{_said(following)}`", (self.program.step(fn, following.call, "goes on here"),)
+        caller = self._caller(fn)
+        if caller is not None:
+            step = self.program.step(caller.fn, caller.call, f"{caller.fn.head.qual} goes on after this call")
+            return f"{caller.fn.head.qual} takes it for a normal end and goes on", (step,)
+        if fn.module.language == "java" and not self._is_started(fn):
+            return "no caller can see that the thread was interrupted", ()
+        return None
+
+    def _falls_out(self, caught: _Caught, loop: f.Node) -> bool:
+        """Whether what follows the handler inside of the loop always leaves it."""
+        places = self._places_of(caught.fn)
+        current: f.Stmt = caught.stmt
+        while True:
+            place = places.of(current)
+            if place is None:
+                return False
+            ends = _ends(place.block[place.index + 1 :])
+            if "falls" not in ends and "continue" not in ends:
+                return True
+            if place.owner is None or place.owner is loop:
+                return False
+            current = place.owner
+
+    def _next_wait(self, caught: _Caught) -> CallSite | None:
+        """The first call behind the handler at which the task would stand still again."""
+        fn = caught.fn
+        for site in fn.body.calls:
+            if site.call.at <= caught.stmt.end or site.how or any(a.kind in ("handler", "final") for a in site.arm.chain()):
+                continue
+            if _excludes(site.arm, caught.arm):
+                continue
+            if fn.module.language == "python":
+                if site.awaited:
+                    return site
+                continue
+            entry = self.errors.entry(site)
+            if entry is not None and entry.does in ("wait", "sleep", "network", "query", "connect"):
+                return site
+        return None
+
+    def _caller(self, fn: Fun, depth: int = 0) -> CallSite | None:
+        """A call of the function after which its caller goes on as if nothing had happened."""
+        if depth > 1:
+            return None
+        for caller, site, _args, _this in self.errors.resolver.callers(fn)[0]:
+            if caller.fn.module.is_test or site.how or (fn.module.language == "python" and not site.awaited):
+                continue
+            if any(a.kind in ("handler", "final") for a in site.arm.chain()) or caller.fn.name == "main":
+                continue
+            if cancels(caller.fn):
+                continue
+            if site.loop is not None and isinstance(site.loop, f.Loop) and not isinstance(site.stmt, f.Return):
+                return site
+            if self._goes_on(site):
+                return site
+            found = self._caller(caller.fn, depth + 1)
+            if found is not None:
+                return found
+        return None
+
+    @staticmethod
+    def _goes_on(site: CallSite) -> bool:
+        if isinstance(site.stmt, f.Return):
+            return False
+        return any(
+            other.call.at > site.stmt.end
+            and not other.how
+            and not tells(other.last)
+            and not any(a.kind in ("handler", "final") for a in other.arm.chain())
+            and not _excludes(other.arm, site.arm)
+            for other in site.fn.body.calls
+        )
+
+    def _is_started(self, fn: Fun) -> bool:
+        """Whether a thread starts with the function, so that its end is the end of the thread."""
+        return fn.head.kind == "lambda" or (fn.name in _STARTED and not fn.positional) or fn.name == "main"
+
+    # ------------------------------------------------------------ Go
+
+    def _go(self) -> Iterator[Fault]:
+        for module in code_modules(self.program, "go"):
+            if b"context.Canceled" not in self.program.source(module.path) and b"codes.Canceled" not in self.program.source(
+                module.path
+            ):
+                continue
+            for fn in module.functions:
+                if fn.index and fn.head.returns and fn.head.returns[-1].name == "error":
+                    for stmt, arm in fn.body.stmts:
+                        if isinstance(stmt, f.If) and not any(a.kind in ("loop", "final") for a in arm.chain()):
+                            yield from self._in_if(fn, stmt)
+
+    def _in_if(self, fn: Fun, stmt: f.If) -> Iterator[Fault]:
+        errors = self.errors
+        for pick, _holds in errors.picks(stmt.test, fn):
+            if pick.causes != frozenset({CALLER}) or not pick.error:
+                continue
+            origin = errors.origin(pick.error, fn, pick.node.at)
+            if len(origin) != 1 or not any(errors.from_caller(expr, fn, at) for expr, at in errors.contexts(origin[0])):
+                continue
+            if self._cancels(fn):
+                continue
+            truth = errors.truth(stmt.test, fn, errors.knowing(pick))
+            block = stmt.then if truth is True else stmt.orelse if truth is False else None
+            if block is None:
+                continue
+            after = self._as_success(fn, stmt, block, pick)
+            if after is None:
+                continue
+            text, steps = after
+            span = self.program.span_of(fn, pick.node)
+            came = self.program.step(fn, origin[0].call, f"`{pick.error}` comes from here")
+            message = f"the caller's cancellation is dropped here: {text}"
+            yield Fault(span, message, Value(None, Confidence.HIGH, (came, *steps)), key=(span.path, span.line))
+
+    def _cancels(self, fn: Fun) -> bool:
+        """Whether the function ends a context of its own on purpose, not only when it returns."""
+        return any("cancel" in site.last.lower() and site.how != "defer" for site in fn.body.calls)
+
+    def _as_success(self, fn: Fun, stmt: f.If, block: f.Block, pick: Pick) -> tuple[str, tuple[Step, ...]] | None:
+        """How a function that got a cancellation ends like one that has done its work."""
+        way = [*block]
+        if "falls" in _ends(block):
+            places = self._places_of(fn)
+            current: f.Stmt = stmt
+            while (place := places.of(current)) is not None:
+                way.extend(place.block[place.index + 1 :])
+                if place.owner is None:
+                    break
+                current = place.owner
+        elif any(isinstance(s, f.Raise | f.Jump) for s in block):
+            return None
+        done: f.Node | None = None
+        for step_ in way:
+            if any(isinstance(n, f.Call) and self._asks(n, fn, pick) for n in walk(step_)):
+                return None
+            if isinstance(step_, f.Return):
+                return self._returns(fn, step_, done, pick)
+            if not isinstance(step_, f.Do | f.Assign | f.Defer):
+                return None
+            results = step_.targets if isinstance(step_, f.Assign) else ()
+            if any(self._is_result(t, fn) for t in results) or (not isinstance(step_, f.Defer) and self._does(step_, fn)):
+                done = done or step_
+        return None
+
+    def _returns(self, fn: Fun, stmt: f.Return, done: f.Node | None, pick: Pick) -> tuple[str, tuple[Step, ...]] | None:
+        value = stmt.value.items[-1].value if isinstance(stmt.value, f.Coll) and stmt.value.items else stmt.value
+        if not (isinstance(value, f.Lit) and value.value is None):
+            return None
+        steps = (self.program.step(fn, stmt, "no error is returned"),)
+        if done is not None:
+            step = self.program.step(fn, done, "done as after a success")
+            return f"{fn.head.qual} goes on as after a success and returns no error", (step, *steps)
+        caller = self._go_caller(fn)
+        if caller is None:
+            return None
+        step = self.program.step(caller.fn, caller.call, f"{caller.fn.head.qual} goes on after this call")
+        return f"{fn.head.qual} returns no error, and {caller.fn.head.qual} goes on as after a success", (*steps, step)
+
+    def _go_caller(self, fn: Fun) -> CallSite | None:
+        """A caller that hands on its own caller's context and does something more once the call gave no error."""
+        if _SERVES.match(fn.name):
+            return None
+        for caller, site, _args, _this in self.errors.resolver.callers(fn)[0]:
+            if site.how or caller.fn.module.is_test or _SERVES.match(caller.fn.name) or isinstance(site.stmt, f.Return):
+                continue
+            if not any(self.errors.from_caller(expr, caller.fn, at) for expr, at in self.errors.contexts(site)):
+                continue
+            last = max(
+                (s.end for s, a in caller.fn.body.stmts if s.at <= site.call.at < s.end and isinstance(s, f.If | f.Assign)),
+                default=0,
+            )
+            for stmt, arm in caller.fn.body.stmts:
+                if stmt.at > last and not any(a.kind in ("then", "else") for a in arm.chain()) and self._works(stmt, caller.fn):
+                    return site
+        return None
+
+    def _works(self, stmt: f.Stmt, fn: Fun) -> bool:
+        if isinstance(stmt, f.Assign) and any(self._is_result(t, fn) for t in stmt.targets):
+            return True
+        return isinstance(stmt, f.Do | f.Assign | f.Return) and self._does(stmt, fn)
+
+    def _does(self, stmt: f.Stmt, fn: Fun) -> bool:
+        """Whether a statement calls something that goes out."""
+        for node in walk(stmt):
+            site = self.errors.site(node, fn) if isinstance(node, f.Call) else None
+            if site is not None and not any(tells(p) for p in dotted(site.call.fn).split(".")) and self.errors.goes_out(site):
+                return True
+        return False
+
+    @staticmethod
+    def _is_result(target: f.Expr, fn: Fun) -> bool:
+        head, dot, _ = dotted(target).partition(".")
+        return head in fn.head.named_returns or (bool(dot) and (head in fn.params or fn.is_method))
+
+    def _asks(self, call: f.Call, fn: Fun, pick: Pick) -> bool:
+        """Whether a later call asks the context again."""
+        return call is not pick.node and dotted(call.fn).rpartition(".")[2] in ("Err", "Done", "Cause")
+
+    # ------------------------------------------------------------ parts
+
+    def _places_of(self, fn: Fun) -> Places:
+        if fn not in self._places:
+            self._places[fn] = Places(fn)
+        return self._places[fn]
+
+
+def mentions_of(expr: f.Expr | None) -> set[str]:
+    """Every dotted name inside an expression that may be absent."""
+    return set(mentions(expr)) if expr is not None else set()
+
+
+def _said(site: CallSite) -> str:
+    return dotted(site.call.fn) or site.last or "another call"
+
+
+def _excludes(a: Arm, b: Arm) -> bool:
+    """Whether two arms are different branches of one choice."""
+    mine = {arm.choice: arm for arm in a.chain() if arm.choice}
+    return any(arm.choice in mine and mine[arm.choice] is not arm for arm in b.chain() if arm.choice)
+
+
+def _tests(stmt: f.Stmt) -> Iterator[f.Expr]:
+    if isinstance(stmt, f.If | f.Loop) and stmt.test is not None:
+        yield stmt.test
+
+
+def _ends(block: f.Block) -> set[str]:
+    """How a block may end: `falls` out of its end, or by `return`, `raise`, `break`, `continue`."""
+    out: set[str] = set()
+    for stmt in block:
+        ends: set[str]
+        match stmt:
+            case f.Return():
+                return out | {"return"}
+            case f.Raise():
+                return out | {"raise"}
+            case f.Jump():
+                return out | {stmt.kind if stmt.kind in ("break", "continue") else "return"}
+            case f.If():
+                ends = _ends(stmt.then) | _ends(stmt.orelse)
+            case f.With():
+                ends = _ends(stmt.body)
+            case f.Try():
+                ends = _ends(stmt.body).union(*(_ends(h.body) for h in stmt.handlers))
+            case f.Loop():
+                ends = (_ends(stmt.body) - {"break", "continue"}) | {"falls"}
+            case f.Switch():
+                ends = {"falls"}.union(*(_ends(c.body) - {"break"} for c in stmt.cases))
+            case _:
+                ends = {"falls"}
+        out |= ends - {"falls"}
+        if "falls" not in ends:
+            return out
+    return out | {"falls"}
