@@ -309,6 +309,21 @@ class QueueRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """For `put`."""
 
 
+class ElementsRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a call has to do with the elements of a collection. Its result has as many, unless the row says otherwise."""
+
+    of: int | None = None
+    """Position of the collection; -1 the receiver; absent: the arguments are the elements, or there is none."""
+    runs: int | None = None
+    """Position of a function that it runs once for each element."""
+    at_most: int | None = None
+    """Position of a number: its result has no more of them."""
+    number: int | None = None
+    """Position of a number: its result has so many."""
+    counts: bool = False
+    """Its result is how many there are."""
+
+
 class HashRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A call whose result is a hash, or that chooses a member by one."""
 
@@ -417,6 +432,7 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     stores: tuple[int, int] | None = None
     """It stores the value at the second position under the key at the first in its receiver: `map.put(key, value)`."""
     queue: QueueRow | None = None
+    elements: ElementsRow | None = None
     hash: HashRow | None = None
     order: Order | None = None
     """Of the collection it gives."""
@@ -504,6 +520,23 @@ class BalancerRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Canonical calls of code that give the list it filters: a hash there counts as its own."""
 
 
+class Wiring(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Canonical annotations by which a framework makes objects and hands them to who asks for their type."""
+
+    makers: tuple[str, ...] = ()
+    """On a method: what it gives is such an object, known by the method's name or the annotation's first text."""
+    components: tuple[str, ...] = ()
+    """On a class: there is one object of it."""
+    injected: tuple[str, ...] = ()
+    """On a field, setter or constructor: filled with the object of the declared type."""
+    qualifiers: tuple[str, ...] = ()
+    """On a parameter or field: the first text is the name of the object that is meant."""
+    primary: tuple[str, ...] = ()
+    """On a maker or class: of several this one is meant."""
+    bound: tuple[str, ...] = ()
+    """On a class: its fields are filled from settings."""
+
+
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One knowledge file."""
 
@@ -525,6 +558,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     texts: dict[str, str] = {}
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
+    wiring: Wiring | None = None
     words: dict[str, tuple[str, ...]] = {}
     """Words of names, by what they tell of a list of peers or of a hash (see `config/routing.yaml`)."""
     notes: tuple[str, ...] = ()
