@@ -24,18 +24,23 @@ from resilint.text import Lines
 if TYPE_CHECKING:
     from resilint.flow.abandoned import Abandoned
     from resilint.flow.after_cancel import AfterCancel
+    from resilint.flow.balancers import Balancers
     from resilint.flow.batches import Batch
+    from resilint.flow.choices import Choices
     from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors
     from resilint.flow.inputs import Sizes
+    from resilint.flow.lists import Lists
     from resilint.flow.lost_causes import LostCauses
     from resilint.flow.offers import Offers
     from resilint.flow.pools import Pools
+    from resilint.flow.queues import Queues
     from resilint.flow.reach import Reach
     from resilint.flow.spawns import Fanout, Spawn, Spawns
     from resilint.flow.swallowed import Swallowed
     from resilint.flow.timeouts import Fault, Timeouts
     from resilint.flow.waits import Wait
+    from resilint.flow.worst import Worsts
     from resilint.settings import Settings
 
 
@@ -334,6 +339,20 @@ class Program:
         return Pools(self)
 
     @cached_property
+    def worsts(self) -> Worsts:
+        """How long code can take at most."""
+        from resilint.flow.worst import Worsts
+
+        return Worsts(self)
+
+    @cached_property
+    def queues(self) -> Queues:
+        """Queues inside a process, with who serves them and who waits for an answer."""
+        from resilint.flow.queues import Queues
+
+        return Queues(self)
+
+    @cached_property
     def errors(self) -> Errors:
         """Errors by cause: which tests pick one, which contexts stand behind it."""
         from resilint.flow.errors import Errors
@@ -367,6 +386,27 @@ class Program:
         from resilint.flow.swallowed import Swallowed
 
         return Swallowed(self)
+
+    @cached_property
+    def lists(self) -> Lists:
+        """Where lists of peers come from, and what filtered them."""
+        from resilint.flow.lists import Lists
+
+        return Lists(self)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """Where an owner is chosen by hash."""
+        from resilint.flow.choices import Choices
+
+        return Choices(self)
+
+    @cached_property
+    def balancers(self) -> Balancers:
+        """Balancers that settings describe."""
+        from resilint.flow.balancers import Balancers
+
+        return Balancers(self)
 
     @cached_property
     def all_waits(self) -> tuple[Wait, ...]:

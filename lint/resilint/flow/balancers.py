@@ -1,0 +1,263 @@
+"""Balancers in settings: those that choose by hash from what one caller sees."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from resilint import facts as f
+from resilint.flow.lists import View, words
+from resilint.flow.values import Hop
+from resilint.knowledge.schema import BalancerRow, SettingMark
+from resilint.model import Confidence, Span, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Balancer:
+    """A balancer whose hash runs over a list that callers see differently."""
+
+    span: Span
+    """The setting that chooses by hash."""
+    what: str
+    """How it chooses, as written."""
+    view: str
+    """What narrows its list."""
+    steps: tuple[Step, ...]
+    confidence: Confidence
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The settings of one balancer of one document."""
+
+    row: BalancerRow
+    path: str
+    name: str
+    """Its key, or what `name` says in it."""
+    settings: tuple[tuple[str, f.Setting], ...]
+    """Dotted key below the block, and the setting."""
+
+
+class Balancers:
+    """Answers which balancers a program's settings describe."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.rows = tuple(row for library in program.knowledge.libraries for row in library.balancers)
+
+    def filtered(self) -> Iterator[Balancer]:
+        """Balancers that choose by hash from a filtered list."""
+        for block in self._blocks:
+            hashed = self._first(block, block.row.hash)
+            if hashed is None or self._first(block, block.row.agreed) is not None:
+                continue
+            for mark in block.row.view:
+                seen = self._match(block, mark)
+                if seen is not None:
+                    sure = Confidence.MEDIUM if mark.by_default else Confidence.HIGH
+                    yield self._balancer(
+                        block, hashed, mark.means, (self._step(block.path, seen, f"{mark.means} narrows the list"),), sure
+                    )
+                    break
+        yield from self._by_place()
+        yield from self._chosen_by_place()
+
+    def views_of(self, call: str) -> list[View]:
+        """What settings leave out of the list that a call of code gives."""
+        out = []
+        for block in self._blocks:
+            if call in block.row.feeds:
+                for mark in block.row.view:
+                    seen = self._match(block, mark)
+                    if seen is not None:
+                        hop = Hop(block.path, seen.key_at, seen.end, f"{mark.means} narrows the list")
+                        out.append(View("place", mark.means, seen.text, None, seen, setting=hop))
+        return out
+
+    def _balancer(self, block: _Block, hashed: f.Setting, view: str, steps: tuple[Step, ...], sure: Confidence) -> Balancer:
+        span = self.program.span(block.path, hashed.key_at, hashed.end)
+        key = hashed.path[-1].partition("#")[0]
+        what = f"{key} {hashed.text}".strip() if hashed.kind not in ("map", "list") else key
+        return Balancer(span, what, view, steps, sure)
+
+    def _step(self, path: str, setting: f.Setting, text: str) -> Step:
+        return Step(self.program.span(path, setting.key_at, setting.end), text)
+
+    # ------------------------------------------------------------ one list for each place
+
+    def _by_place(self) -> Iterator[Balancer]:
+        """The same balancer written for two places with other members in each."""
+        named: dict[tuple[int, str], list[_Block]] = defaultdict(list)
+        for block in self._blocks:
+            if block.row.members is not None and self._first(block, block.row.hash) is not None:
+                named[id(block.row), block.name].append(block)
+        for blocks in named.values():
+            for block in blocks:
+                other = next(
+                    (
+                        b
+                        for b in blocks
+                        if b.path != block.path
+                        and self._in_other_places(b.path, block.path)
+                        and self._members(b) != self._members(block)
+                    ),
+                    None,
+                )
+                hashed = self._first(block, block.row.hash)
+                if other is not None and hashed is not None:
+                    theirs = self._first(other, block.row.hash)
+                    assert theirs is not None
+                    steps = (self._step(other.path, theirs, f"the same balancer with other members in {other.path}"),)
+                    yield self._balancer(block, hashed, "a list of its own in each place", steps, Confidence.MEDIUM)
+
+    def _members(self, block: _Block) -> frozenset[str]:
+        key = block.row.members or ""
+        return frozenset(s.text for k, s in block.settings if k.partition("#")[0] == key)
+
+    def _in_other_places(self, one: str, other: str) -> bool:
+        """Whether two paths differ in nothing but a step that names a place: `zone-a/`, `zone-b/`."""
+        mine, theirs = one.split("/"), other.split("/")
+        if len(mine) != len(theirs):
+            return False
+        differing = [(a, b) for a, b in zip(mine, theirs, strict=True) if a != b]
+        place = self.program.lists.words.of("place") - {"version", "versions", "stage", "canary", "local", "state", "tag", "tags"}
+        return len(differing) == 1 and all(set(words(step)) & place for step in differing[0])
+
+    def _chosen_by_place(self) -> Iterator[Balancer]:
+        """nginx: `map $zone $pool` with a pool by hash for each zone."""
+        hashed: dict[tuple[str, str], tuple[_Block, f.Setting]] = {}
+        for block in self._blocks:
+            setting = self._first(block, block.row.hash) if block.row.members is not None else None
+            if setting is not None:
+                hashed[block.path, block.name.partition(" ")[2]] = (block, setting)
+        if not hashed:
+            return
+        place = self.program.lists.words.of("place")
+        for path in sorted({path for path, _ in hashed}):
+            maps: dict[Path, list[f.Setting]] = defaultdict(list)
+            for setting in self.program.files[path].settings:
+                if (
+                    len(setting.path) > 1
+                    and setting.path[-2].startswith("map ")
+                    and set(words(setting.path[-2].split()[1])) & place
+                ):
+                    maps[setting.path[:-1]].append(setting)
+            for choices in maps.values():
+                pools = [(s, *hashed[path, s.text]) for s in choices if (path, s.text) in hashed]
+                if len({s.text for s, _, _ in pools}) < 2:
+                    continue
+                for setting, block, by in {s.text: (s, b, h) for s, b, h in pools}.values():
+                    steps = (self._step(path, setting, f"`{setting.path[-2]}` chooses the list by the caller's place"),)
+                    yield self._balancer(block, by, "a list for each place", steps, Confidence.HIGH)
+
+    # ------------------------------------------------------------ finding blocks
+
+    @cached_property
+    def _blocks(self) -> tuple[_Block, ...]:
+        return tuple(self._find())
+
+    def _find(self) -> Iterator[_Block]:
+        words_of_hash = {m.key.rpartition(".")[2].lower() for row in self.rows for m in row.hash}
+        fed = any(row.feeds for row in self.rows)
+        for path, facts in self.program.files.items():
+            if not facts.settings or self.program.settings.is_test(path):
+                continue
+            keys = {_plain(s.path[-1]) for s in facts.settings if s.path} | {
+                _plain(s.path[-1].rpartition(".")[2]) for s in facts.settings if s.path
+            }
+            if not fed and not (keys & {_plain(w) for w in words_of_hash}):
+                continue
+            docs: dict[int, list[f.Setting]] = defaultdict(list)
+            for setting in facts.settings:
+                docs[setting.doc].append(setting)
+            for settings in docs.values():
+                for row in self.rows:
+                    if not row.formats or facts.kind in row.formats:
+                        yield from self._blocks_of(row, path, settings)
+
+    def _blocks_of(self, row: BalancerRow, path: str, settings: list[f.Setting]) -> Iterator[_Block]:
+        steps = [(_steps(s.path), s) for s in settings]
+        for mark in row.document:
+            if not any(_matches(tuple(mark.key.split(".")), have) and _counts(mark, s) for have, s in steps):
+                return
+        wanted = tuple(row.block.split(".")) if row.block else ()
+        blocks: dict[Path, list[tuple[str, f.Setting]]] = {}
+        for have, setting in steps:
+            for size in _prefixes(wanted, have):
+                blocks.setdefault(have[:size], []).append((".".join(have[size:]), setting))
+        for place, inside in blocks.items():
+            name = next((s.text for key, s in inside if key == "name"), place[-1] if place else "")
+            yield _Block(row, path, name, tuple(inside))
+
+    def _first(self, block: _Block, marks: tuple[SettingMark, ...]) -> f.Setting | None:
+        for mark in marks:
+            found = self._match(block, mark)
+            if found is not None:
+                return found
+        return None
+
+    def _match(self, block: _Block, mark: SettingMark) -> f.Setting | None:
+        """The setting that a mark speaks of, if it stands in the block."""
+        wanted = tuple(mark.key.split("."))
+        found = [s for key, s in block.settings if _matches(wanted, tuple(key.split("."))) and _counts(mark, s)]
+        if mark.differ and len({s.text for s in found}) < 2:
+            return None
+        if mark.beside is not None:
+            beside = tuple(mark.beside.split("."))
+            if not any(_matches(beside, tuple(key.split("."))) for key, _ in block.settings):
+                return None
+        return found[-1] if mark.differ and found else found[0] if found else None
+
+
+def _counts(mark: SettingMark, setting: f.Setting) -> bool:
+    text = setting.text.lower()
+    if any(fnmatchcase(text, pattern) for pattern in mark.unless):
+        return False
+    return not mark.values or any(fnmatchcase(text, pattern) for pattern in mark.values)
+
+
+def _steps(path: Path) -> Path:
+    """A path with dotted keys taken apart, as properties files write them."""
+    return tuple(part for step in path for part in (step.split(".") if " " not in step and "/" not in step else (step,)))
+
+
+def _plain(step: str) -> str:
+    """A key without its case, dashes and the number of its repetition: frameworks take either spelling."""
+    return step.partition("#")[0].replace("-", "").replace("_", "").lower()
+
+
+def _same(wanted: str, have: str) -> bool:
+    if wanted == "*":
+        return True
+    if wanted.endswith(" *"):
+        return have.startswith(wanted[:-1])
+    return _plain(wanted) == _plain(have)
+
+
+def _matches(wanted: Path, have: Path) -> bool:
+    """Whether a path is of this pattern, all of it."""
+    return len(have) in _prefixes(wanted, have)
+
+
+def _prefixes(wanted: Path, have: Path) -> list[int]:
+    """How many steps of a path a pattern can take; with `**` the most, so that a block is the innermost."""
+    if not wanted:
+        return [0]
+    if wanted[0] == "**":
+        for skip in range(len(have), -1, -1):
+            found = _prefixes(wanted[1:], have[skip:])
+            if found:
+                return [skip + size for size in found[:1]]
+        return []
+    if not have or not _same(wanted[0], have[0]):
+        return []
+    return [1 + size for size in _prefixes(wanted[1:], have[1:])]
