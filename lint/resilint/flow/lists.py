@@ -192,6 +192,8 @@ class Lists:
                 return self._new(expr, frame)
             case f.Cond():
                 return (*self.of(expr.then, frame, item), *self.of(expr.orelse, frame, item))
+            case f.Lit() if expr.value is None:
+                return NOTHING
             case f.Bin() if expr.op in ("or", "and"):
                 return (*self.of(expr.left, frame, item), *self.of(expr.right, frame, item))
             case f.Bin() if expr.op in ("+", "|"):
@@ -209,7 +211,7 @@ class Lists:
         """Two lists behind each other: filtered only if both are, else all of one is still there."""
         if not left or not right:
             return left or right
-        whole = [way for way in (*left, *right) if not way.views]
+        whole = [way for way in (*left, *right) if not way.views and _tells(way)]
         return tuple(whole) or (*left, *right)
 
     def _literal(self, expr: f.Coll, frame: Frame, item: int | None) -> Iterable[Members]:
@@ -1237,11 +1239,15 @@ def merged(ways: Iterable[Members]) -> Ways:
         seen[key] = way if old is None else old._replace(names=old.names | way.names)
         if len(seen) >= _WAYS:
             break
-    telling = [w for w in seen.values() if w.source != "unknown" or w.views or w.order != "unknown" or w.ranked is not None]
+    telling = [w for w in seen.values() if _tells(w)]
     names = frozenset(n for w in seen.values() for n in w.names)
     if telling:
         return tuple(w._replace(names=w.names | names) if not w.names else w for w in telling)
     return tuple(seen.values())[:1]
+
+
+def _tells(way: Members) -> bool:
+    return way.source != "unknown" or bool(way.views) or way.order != "unknown" or way.ranked is not None
 
 
 def receiver_of(call: f.Call) -> f.Expr | None:
