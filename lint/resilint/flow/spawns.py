@@ -651,7 +651,7 @@ class Spawns:
             return False
         if site.call.at < spawn.site.call.at and not site.awaited:
             return site.last in ("Wait", "join", "result", "wait")
-        names = _names_given(spawn.site)
+        names = names_given(spawn.site)
         if site.call.at <= spawn.site.call.at < site.call.end:
             return site.awaited or self._waits(site)
         used = {dotted(n) for n in walk(site.call) if isinstance(n, f.Ref)}
@@ -783,7 +783,7 @@ class Spawns:
                             kind = table.type(self.resolver.external_type(flow.thing))
                             if kind is not None and any(level.exits == "joins" for level in table.mro(kind.name)):
                                 return True
-        names = _names_given(spawn.site)
+        names = names_given(spawn.site)
         for owner in (fn, fn.parent):
             if owner is None:
                 continue
@@ -1148,7 +1148,7 @@ def _returns_soon(loop: f.Loop) -> bool:
     return any(isinstance(n, f.Return) or (isinstance(n, f.Jump) and n.kind == "break") for stmt in loop.body for n in walk(stmt))
 
 
-def _names_given(site: CallSite) -> set[str]:
+def names_given(site: CallSite) -> set[str]:
     """Names that hold what a spawn gives: assigned, or the collection it is added to."""
     stmt = site.stmt
     if isinstance(stmt, f.Assign):
@@ -1167,7 +1167,7 @@ def _names_given(site: CallSite) -> set[str]:
 def _kept(site: CallSite) -> bool:
     """Whether what was started lies in one field, so that the next start at least forgets it knowingly."""
     return (isinstance(site.stmt, f.Assign) and any("." in dotted(t) for t in site.stmt.targets)) or any(
-        "." in name and isinstance(site.stmt, f.Do) for name in _names_given(site)
+        "." in name and isinstance(site.stmt, f.Do) for name in names_given(site)
     )
 
 
