@@ -228,6 +228,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """There is one for the whole process: who waits on its threads makes everybody wait (RS202)."""
     event_loop: bool = False
     """Each of its threads serves many tasks in turn and must never wait."""
+    helps: bool = False
+    """Executors: a thread that waits for another task of the same pool runs tasks meanwhile, or another thread takes its place."""
     when_full: WhenFull | None = None
     """Executors: what submitting past the limits does, unless a part (a policy) says otherwise."""
     hash: HashKind | None = None
