@@ -71,6 +71,11 @@ class Balancers:
         yield from self._by_place()
         yield from self._chosen_by_place()
 
+    @cached_property
+    def feeds(self) -> frozenset[str]:
+        """Calls of code that give lists which settings may narrow."""
+        return frozenset(name for row in self.rows for name in row.feeds)
+
     def views_of(self, call: str) -> list[View]:
         """What settings leave out of the list that a call of code gives."""
         out = []

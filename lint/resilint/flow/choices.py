@@ -90,8 +90,9 @@ class Choices:
             seen = f"`{view.text}`" if view.setting is None else view.word
             where = f" in {view.fn.head.qual}" if view.fn is not None and view.fn is not choice.fn else ""
             by = f"filtered by {view.word} ({seen})" if view.setting is None else f"narrowed by {view.word}"
-            who = "callers elsewhere" if view.kind == "place" else "callers that see another health"
-            message = f"{self._subject(choice)} is chosen by hash from a list {by}{where}: {who} choose another owner"
+            message = (
+                f"{self._subject(choice)} is chosen by hash from a list {by}{where}: callers with another list choose another owner"
+            )
             sure = Confidence.MEDIUM if choice.hashing.named or way.guessed or outside is not Confidence.HIGH else Confidence.HIGH
             hops = self._way(way, choice)
             return Fault(self.program.span_of(choice.fn, choice.node), message, self.program.trace(hops), sure, minor)

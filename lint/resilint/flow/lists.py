@@ -441,7 +441,9 @@ class Lists:
                 continue
             name = self.resolver.canonical(thing) if isinstance(thing, Ext | Bound) else ""
             row = self.resolver.table(fn.module).call(name) if name else None
-            if row is not None and (row.peers or row.order is not None):
+            if name in self.program.balancers.feeds:
+                out.append(self._peers(name, "none", call, frame))
+            elif row is not None and (row.peers or row.order is not None):
                 out += self._listed(row, name, call, args, frame)
             elif isinstance(thing, ClassVal) and args and fn.module.language == "go":
                 out += self.of(args[0], frame)
@@ -458,20 +460,19 @@ class Lists:
         """What a call of knowledge gives: peers, or a collection with an order of its own."""
         fn = frame.fn
         if row.peers:
-            hop = self.hop(fn, call, f"{short(name)} gives the peers it knows now")
-            way = Members(
-                "peers", "agreed" if row.order in ("sorted", "insertion") else "none", hops=(hop,), names=frozenset(words(name))
-            )
-            if way.order == "none":
-                way = way._replace(unordered=hop)
-            way = self._asked(way, call, frame)
-            return [self._configured_view(way, name)]
+            return [self._peers(name, "agreed" if row.order in ("sorted", "insertion") else "none", call, frame)]
         ways = [way for arg in args for way in self.of(arg, frame)] or [Members()]
         if row.order == "none":
             return [self._unordered(way, fn, call, f"{short(name)} keeps no order") for way in ways]
         if row.order == "sorted":
             return [way._replace(order="agreed", unordered=None) for way in ways]
         return ways
+
+    def _peers(self, name: str, order: Order, call: f.Call, frame: Frame) -> Members:
+        hop = self.hop(frame.fn, call, f"{short(name)} gives the peers it knows now")
+        unordered = hop if order == "none" else None
+        way = Members("peers", order, unordered=unordered, hops=(hop,), names=frozenset(words(name)))
+        return self._configured_view(self._asked(way, call, frame), name)
 
     def _asked(self, way: Members, call: f.Call, frame: Frame) -> Members:
         """A query for peers of one place, or for healthy ones."""
@@ -1051,7 +1052,7 @@ class Lists:
         if receiver is not None and not self._imported(call, frame):
             found = self.hashing(receiver, frame)
             if found is not None:
-                return found
+                return found._replace(roots=found.roots.union(*(heads(a.value) for a in call.args)))
         if named and not known and call.args:
             roots = frozenset(h for a in call.args for h in heads(a.value))
             return Hashing(None, "", fn, call, True, roots, (self.hop(fn, call, f"{dotted(call.fn) or last} hashes, by its name"),))
