@@ -103,6 +103,7 @@ POOLS = {
                 {"slot": "total", "annotation": "p.Pooled", "arg": "timeout", "unit": "ms", "setting": "p.timeout"},
                 {"slot": "read", "setter": "option", "key": "p.READ", "pos": 1, "unit": "ms", "default": 2},
                 {"slot": "core", "pos": 0, "arity": [2, 3], "unit": "count", "default": 1},
+                {"slot": "attempts", "setter": "again", "unit": "count", "default": 3, "counts_retries": True},
             ],
         },
         {"name": "p.Bag", "role": "value", "hash": "process", "order": "none"},
@@ -128,7 +129,7 @@ def pools(name: str) -> list[str]:
 
 
 def test_an_executor() -> None:
-    assert pools("p.Pool")[:11] == [
+    assert pools("p.Pool")[:12] == [
         "p.Pool: executor",
         "  stands for what is annotated with: p.Pooled",
         "  its methods give the object itself",
@@ -139,6 +140,7 @@ def test_an_executor() -> None:
         "  total: @p.Pooled(timeout) or setting p.timeout; unit ms; default none: endless",
         "  read: .option(p.READ, ...); unit ms; default 2 s",
         "  core: argument 1; with 2 or 3 arguments; unit count; default 1",
+        "  attempts: .again(...); unit count; default 3; the written number counts retries",
         "  library: pools (java), verified: declared",
     ]
     assert pools("p.Bag")[1:3] == ["  hash: differs between processes", "  order of iteration: none"]

@@ -185,6 +185,8 @@ def _bound(bound: Bound) -> Iterator[str]:
         yield f"before {bound.before}"
     if bound.covers_phase:
         yield "covers a phase only"
+    if bound.counts_retries:
+        yield "the written number counts retries"
 
 
 def _value(value: Scalar) -> str:

@@ -110,6 +110,8 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     since: str | None = None
     before: str | None = None
     """Versions of the library for which this row holds (since inclusive, before exclusive)."""
+    counts_retries: bool = False
+    """Slot `attempts`: the written number leaves the first try out; `default` counts it."""
     covers_phase: bool = False
     """The bound covers a phase only, whatever the slot's name suggests."""
 
@@ -126,6 +128,8 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Overloads: holds only for calls with one of these numbers of arguments."""
     slots: tuple[SlotName, ...] = ()
     """The slots that count; empty: all."""
+    setting: str | None = None
+    """As in `Bound`; of `driver_keys` the map below which they stand."""
     default: str | None = None
     """Canonical type or instance of what stands there when nothing is given; absent: nothing known does."""
     replaces: tuple[str, ...] = ()
@@ -539,6 +543,78 @@ class Wiring(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """On a class: its fields are filled from settings."""
 
 
+class SurfaceRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Files of settings that a program reads. `setting` of other rows names their keys."""
+
+    files: tuple[str, ...] = ()
+    """Patterns (fnmatch) of file names; with a slash, of the end of the path. A Python file's keys are its top-level names."""
+    namespaces: tuple[str, ...] = ()
+    """Of XML elements wherever they stand; the key of an attribute is `element.attribute`, behind `prefix`. `*`: any that is no
+    other row's."""
+    roots: tuple[str, ...] = ()
+    """First segments of its keys; empty: all keys of the file."""
+    prefix: str = ""
+    """What `setting` rows write before a key of the file, where its own keys have no root."""
+    relaxed: bool = False
+    """Case, dashes and underscores mean nothing, and environment variables spell keys too (`SERVER_PORT`)."""
+    bare: Unit = "ms"
+    """What a number without a unit counts where a row takes a duration."""
+
+
+class KeysRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A complete list of what may stand below a key that a framework owns: whatever else stands there is read by nobody."""
+
+    root: str
+    """Dotted, `*` for a name of the user's."""
+    names: tuple[str, ...] = ()
+    """What may follow, dotted as far as it is listed; keys of `setting` rows need not stand here."""
+    declared_by: str | None = None
+    """Canonical annotation whose instances the last `*` of the root names."""
+    attributes: tuple[str, ...] = ()
+    """Its attributes that give the name, the first that is written."""
+    reserved: tuple[str, ...] = ()
+    """Names that mean something else: `default`."""
+
+
+class MovedRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A key that was read once, or that people take for another, and is read no more."""
+
+    key: str
+    """Dotted, `*` for a name of the user's; stands for all that lies below."""
+    now: str
+    """Where it belongs, with the same `*`."""
+    of: str | None = None
+    """The library, as it is pinned, whose version decides; without a pin nothing is said."""
+    since: str | None = None
+
+
+class PoolRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """An RPC framework in which the services of a server share its worker threads. Keys as in `setting`."""
+
+    server: tuple[str, ...]
+    service: tuple[str, ...]
+    refers: tuple[str, ...]
+    """Attributes of a service that name its servers, separated by commas; without one it is on the only server, or on all."""
+    ids: tuple[str, ...] = ("id", "name")
+    """Attributes of a server by which it is named."""
+    threads: tuple[str, ...]
+    """Attributes with the size of the pool; a server element without any of them is one only where `default` is given."""
+    default: float | None = None
+    limits: tuple[str, ...] = ()
+    """Attributes of a service that bound how many threads it takes; zero and less: no limit."""
+    own: tuple[str, ...] = ()
+    """Attributes of a service that give it threads of its own."""
+    times: tuple[str, ...] = ()
+    """Attributes of a service with the longest time of a call."""
+    unit: Unit = "ms"
+    names: tuple[str, ...] = ("interface", "ref", "id", "name")
+    """Attributes of a service that say what it is."""
+    methods: tuple[str, ...] = ()
+    """Elements inside a service that limit or time a part of it."""
+    annotations: tuple[str, ...] = ()
+    """Canonical annotations that export a class as a service, with the same attributes."""
+
+
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One knowledge file."""
 
@@ -557,6 +633,10 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     error_calls: tuple[ErrorCall, ...] = ()
     shapes: tuple[Shape, ...] = ()
     constants: dict[str, Constant] = {}
+    surfaces: tuple[SurfaceRow, ...] = ()
+    keys: tuple[KeysRow, ...] = ()
+    moved: tuple[MovedRow, ...] = ()
+    pools: tuple[PoolRow, ...] = ()
     texts: dict[str, str] = {}
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
