@@ -122,7 +122,7 @@ class EndlessWaits:
             inner = (
                 self.program.step(endless.fn, endless.site.call, f"the work waited for can wait for ever: {short(endless.api)}"),
             )
-        if cause == "message" and (self._is_own_job(wait.site) or self._answered_here(wait)):
+        if cause == "message" and (_is_pause(wait) or self._is_own_job(wait.site) or self._answered_here(wait)):
             return None
         way = self._way(wait.fn, waits_for_message=cause == "message")
         if way is None:
@@ -314,18 +314,22 @@ class EndlessWaits:
             if len(steps) >= _FRAMES:
                 continue
             sites = [site for _, site, _, _ in self.resolver.callers(current)[0]]
-            sites += [spawn.site for spawn in starters if spawn.row.joins or not spawn.dropped]
+            sites += [spawn.site for spawn in starters if self._is_waited_for(spawn)]
             for site in sites[:_SITES]:
-                if site.fn in seen or _cleans_up(site.arm) or site.how == "defer":
+                # Who starts a goroutine goes on beside it; what `defer` calls cleans up.
+                if site.fn in seen or _cleans_up(site.arm) or site.how:
                     continue
                 if waits_for_message and self._is_own_job(site):
                     continue
                 seen.add(site.fn)
                 queue.append((site.fn, (program.step(site.fn, site.call, f"{site.fn.head.qual} calls it here"), *steps)))
-            parent = current.parent
-            if parent is not None and current.head.kind == "lambda" and not sites and parent not in seen and not steps:
-                seen.add(parent)
         return None
+
+    def _is_waited_for(self, spawn: Spawn) -> bool:
+        """Whether who starts the work stands still until it is done, without a limit of its own."""
+        if spawn.site.how or not (spawn.row.joins or (spawn.unit in ("job", "task") and self.program.spawning.joined(spawn))):
+            return False
+        return self.program.deadlines.around(spawn.site) == inf
 
     # ------------------------------------------------------------ Go: answers over channels
 
@@ -405,6 +409,14 @@ def _sent(fn: Fun, names: set[str]) -> f.Node | None:
         if isinstance(stmt, f.Send) and any(isinstance(n, f.Ref) and n.name in names for n in walk(stmt.value)):
             return stmt
     return None
+
+
+def _is_pause(wait: Wait) -> bool:
+    """Whether what is waited on is made in the same expression, so that nobody can know it: the code stands still on purpose."""
+    called = wait.site.call.fn
+    return (
+        isinstance(called, f.Field) and wait.holder is not None and wait.holder.node is called.base and wait.holder.parent is None
+    )
 
 
 def waits_in_call(program: Program, site: CallSite, *kinds: str) -> Iterator[Wait]:
