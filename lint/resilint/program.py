@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from resilint.flow.lists import Lists
     from resilint.flow.lost_causes import LostCauses
     from resilint.flow.offers import Offers
+    from resilint.flow.pool_tasks import PoolTasks
     from resilint.flow.pools import Pools
     from resilint.flow.queues import Queues
     from resilint.flow.reach import Reach
@@ -351,6 +352,13 @@ class Program:
         from resilint.flow.queues import Queues
 
         return Queues(self)
+
+    @cached_property
+    def pool_tasks(self) -> PoolTasks:
+        """What is given to executors, and what goes wrong there."""
+        from resilint.flow.pool_tasks import PoolTasks
+
+        return PoolTasks(self)
 
     @cached_property
     def errors(self) -> Errors:

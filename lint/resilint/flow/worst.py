@@ -147,7 +147,7 @@ class Worsts:
     def _statements(self, block: tuple[f.Stmt, ...], frame: Frame, lengths: dict[str, int]) -> Effect:
         parts: list[Effect] = []
         for position, stmt in enumerate(block):
-            if id(stmt) in self._free:
+            if id(stmt) in self._free and not isinstance(stmt, f.Select):
                 continue
             rest = block[position + 1 :]
             if isinstance(stmt, f.If):
