@@ -88,8 +88,13 @@ class Choices:
                 continue
             view = (moves or views)[0]
             seen = f"`{view.text}`" if view.setting is None else view.word
-            where = f" in {view.fn.head.qual}" if view.fn is not None and view.fn is not choice.fn else ""
-            by = f"filtered by {view.word} ({seen})" if view.setting is None else f"narrowed by {view.word}"
+            place = view.fn.head.qual.partition(".<lambda")[0] if view.fn is not None else ""
+            where = f" in {place}" if place and place != choice.fn.head.qual.partition(".<lambda")[0] else ""
+            by = (
+                f"filtered by {view.word if view.kind == 'place' else 'health'} ({seen})"
+                if view.setting is None
+                else f"narrowed by {view.word}"
+            )
             message = (
                 f"{self._subject(choice)} is chosen by hash from a list {by}{where}: callers with another list choose another owner"
             )

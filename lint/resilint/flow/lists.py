@@ -27,6 +27,7 @@ _KEEPS = frozenset(
     """.lower().split()
 )
 """Calls whose result holds what they are given or called on, in another form and in the same order."""
+_OWN_HASH = frozenset(("hashCode", "__hash__"))
 _SETS = frozenset(("set", "frozenset", "toset", "hashset", "unmodifiableset"))
 _FILTERS = frozenset(("filter", "filterfalse", "removeif", "takewhile", "where", "deletefunc", "select", "reject", "partition"))
 _SORTS = re.compile(r"^(?:sort\w*|sorted|Sort\w*|Strings|Ints|Slice|SliceStable|Stable|sortBy)$")
@@ -311,12 +312,13 @@ class Lists:
     def filtered(self, ways: Ways, test: f.Expr, truth: bool, targets: set[str], frame: Frame) -> Ways:
         """The ways of a list of which only members that pass a test are kept. A filter behind a ranking changes no rank."""
         views = [v for part, _ in _parts(test, truth) for v in self.views(part, targets, frame)]
+        agreed = self.words.first("agreed", (w for node in walk(test) for w in words(_own_name(node))))
         out = []
         for way in ways or UNKNOWN:
             if way.ranked is None:
                 for view in views:
                     way = self._seen(way, view)
-            out.append(way)
+            out.append(way.named(agreed) if agreed else way)
         return tuple(out)
 
     def views(self, test: f.Expr, targets: set[str], frame: Frame, depth: int = 0) -> list[View]:
@@ -445,11 +447,41 @@ class Lists:
                 out.append(self._peers(name, "none", call, frame))
             elif row is not None and (row.peers or row.order is not None):
                 out += self._listed(row, name, call, args, frame)
+            elif name and (kept := self._kept_order(name, fn)) is not None:
+                out += self._ordered([way for arg in args for way in self.of(arg, frame)], kept, call, frame)
             elif isinstance(thing, ClassVal) and args and fn.module.language == "go":
                 out += self.of(args[0], frame)
             elif isinstance(thing, Ext | Bound | Unknown | Obj | ClassVal):
                 guessed += self._by_name(call, low, receiver, args, frame)
         return out or guessed or self._by_name(call, low, receiver, args, frame)
+
+    def _kept_order(self, name: str, fn: Fun) -> str | None:
+        """The order in which a collection of this type is iterated."""
+        entry = self.resolver.table(fn.module).type(name)
+        return entry.order if entry is not None else None
+
+    def _ordered(self, ways: Iterable[Members], kept: str, node: f.Node, frame: Frame) -> list[Members]:
+        """The ways of a list once they are in a collection that keeps such an order."""
+        if kept == "none":
+            return [self._unordered(way, frame.fn, node, "its collection keeps no order") for way in ways]
+        if kept == "sorted":
+            return [way._replace(order="agreed", unordered=None) for way in ways]
+        return list(ways)
+
+    def _made_as(self, d: Definition, frame: Frame) -> str | None:
+        """The order of a collection that a definition makes empty, to be filled later."""
+        if isinstance(d.expr, f.Coll):
+            return "none" if d.expr.kind == "set" else None
+        if not isinstance(d.expr, f.Call) or d.kind != "value":
+            return None
+        if last_name(d.expr.fn).lower() in _SETS and not d.expr.args:
+            return "none"
+        for thing, _ in self.resolver.targets(d.expr, frame):
+            name = self.resolver.canonical(thing) if isinstance(thing, Ext | Bound) else ""
+            kept = self._kept_order(name, frame.fn) if name else None
+            if kept is not None:
+                return kept
+        return None
 
     def _imported(self, call: f.Call, frame: Frame) -> bool:
         receiver = receiver_of(call)
@@ -643,7 +675,9 @@ class Lists:
             reached, falls = body.reaching(name, ref.at)
             ways = [way for d in reached for way in self._defined(d, ref, frame)]
             since = min((d.at for d in reached), default=-1) if not falls else -1
-            ways += self._filled(name, since, ref.at, frame)
+            filled = list(self._filled(name, since, ref.at, frame))
+            kept = next((k for d in reached if (k := self._made_as(d, frame)) is not None), None) if filled else None
+            ways += self._ordered(filled, kept, ref, frame) if kept is not None else filled
             if falls and name in fn.params:
                 ways += self.parameter(fn.params[name], frame)
             elif falls and "." in name:
@@ -907,6 +941,8 @@ class Lists:
         module_frame = self.resolver.frame(klass.module.functions[0])
         if field is not None and field.init is not None:
             yield from self.of(field.init, module_frame)
+        kept: str | None = None
+        field_at = f.Ref(field.at, field.end, name) if field is not None else f.Ref(klass.decl.name_at, klass.decl.name_at, name)
         for fn in self._methods(klass):
             if not fn.is_method:
                 continue
@@ -919,11 +955,31 @@ class Lists:
                         here = f.Ref(d.at, d.at, place)
                         ways = list(self._defined(d, here, inner))
                         yield from self._arranged(place, 1 << 40, d.at, ways, inner)
-                yield from self._filled(place, -1, 1 << 40, inner)
+                filled = list(self._filled(place, -1, 1 << 40, inner))
+                if filled and kept is None:
+                    kept = self._field_order(klass, name)
+                yield from self._ordered(filled, kept, field_at, inner) if kept is not None else filled
         if klass.module.language == "go":
             yield from self._composed(klass, name)
         elif field is not None and self.resolver.init_of(klass) is None:
             yield from self._constructed(klass, name)
+
+    def _field_order(self, klass: Klass, name: str) -> str | None:
+        """The order of the collection that a field is made as."""
+        declared = klass.fields.get(name)
+        if declared is not None and isinstance(declared.init, f.Call):
+            made = dotted(declared.init.fn)
+            scope = klass.module.functions[0]
+            kind = self.resolver.resolve_type(f.Type(made), scope) if made else None
+            if isinstance(kind, str):
+                return self._kept_order(kind, scope)
+        for fn in self._methods(klass):
+            if fn.is_method:
+                for d in fn.body.definitions.get(f"{fn.head.params[0].name}.{name}", ()):
+                    kept = self._made_as(d, self.resolver.frame(fn))
+                    if kept is not None:
+                        return kept
+        return None
 
     def _methods(self, klass: Klass) -> Iterator[Fun]:
         for one in self.resolver.family(klass):
@@ -1049,6 +1105,9 @@ class Lists:
             if found is not None:
                 return found
         receiver = receiver_of(call)
+        if last in _OWN_HASH and not call.args and receiver is not None and not known:
+            process, why = self.stability("contents", -1, last, call, (), frame)
+            return Hashing(process, why, fn, call, False, frozenset(heads(receiver)), (self.hop(fn, call, why or "hashes"),))
         if receiver is not None and not self._imported(call, frame):
             found = self.hashing(receiver, frame)
             if found is not None:
@@ -1328,4 +1387,6 @@ def _parts(test: f.Expr, truth: bool) -> Iterator[tuple[f.Expr, bool]]:
 
 
 def short(name: str) -> str:
-    return name.rpartition("/")[2].removeprefix("<builtin>.")
+    """A canonical name as people say it: `Objects.hash`, `maphash.String`."""
+    parts = name.rpartition("/")[2].removeprefix("<builtin>.").split(".")
+    return ".".join(parts[-2:] if "/" not in name else parts)
