@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from resilint import Finding, Program, Rule, Severity
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in program.timeouts.mismatched:
+    for fault in chain(program.timeouts.mismatched, program.setting_faults.mismatched):
         yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
 
 

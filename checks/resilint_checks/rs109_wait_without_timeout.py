@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from resilint import Finding, Program, Rule, Severity
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in program.endless_waits.faults:
+    for fault in chain(program.endless_waits.faults, program.setting_faults.endless_waits):
         yield RULE.finding(fault.span, fault.message, fault.value)
 
 

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from resilint.flow.pools import Pools
     from resilint.flow.queues import Queues
     from resilint.flow.reach import Reach
+    from resilint.flow.setting_faults import SettingFaults
     from resilint.flow.spawns import Fanout, Spawn, Spawns
+    from resilint.flow.surfaces import Surfaces, Written
     from resilint.flow.swallowed import Swallowed
     from resilint.flow.timeouts import Fault, Timeouts
     from resilint.flow.waits import Wait
@@ -296,6 +298,30 @@ class Program:
         from resilint.flow.timeouts import servers_without_timeout
 
         return servers_without_timeout(self)
+
+    @cached_property
+    def surfaces(self) -> Surfaces:
+        """Settings of files, as the frameworks that read them see them."""
+        from resilint.flow.surfaces import Surfaces
+
+        return Surfaces(self)
+
+    def setting(self, name: str) -> list[Written]:
+        """Every place that writes a key of a settings file, by its dotted name, however it is spelled."""
+        return self.surfaces.setting(name)
+
+    @cached_property
+    def setting_faults(self) -> SettingFaults:
+        """What is wrong with settings, by kind of fault."""
+        from resilint.flow.setting_faults import SettingFaults
+
+        return SettingFaults(self)
+
+    def shared_servers(self) -> Iterator[Fault]:
+        """RPC servers of settings on whose one pool of threads several services are exported."""
+        from resilint.flow.rpc_pools import shared_servers
+
+        return shared_servers(self)
 
     @cached_property
     def sizes(self) -> Sizes:

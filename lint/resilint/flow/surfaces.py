@@ -1,0 +1,594 @@
+"""Settings of files as the frameworks that read them see them: keys however they are spelled, profiles, placeholders resolved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.slots import duration_in
+from resilint.knowledge.schema import Bound, Library, Part, SurfaceRow, TypeEntry, Unit
+from resilint.link.code import Module
+from resilint.model import Span, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+_HOLE = re.compile(r"[$]\{([^{}]*)\}")
+_ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?\Z", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?\Z")
+_SEPARATORS = re.compile(r"[-_]")
+_LONGEST = 4000
+"""Characters of a value in which placeholders are looked for."""
+_MOST_VALUES = 8
+_MOST_HOPS = 6
+HOLE = "\0"
+"""Stands in a value for a part that is not known."""
+
+SECONDS: dict[Unit, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+
+Key = tuple[str, ...]
+
+
+def relaxed(segment: str) -> str:
+    """A segment of a key without what relaxed spelling ignores."""
+    return _SEPARATORS.sub("", segment).lower()
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """One key with its value, in a file that some framework reads."""
+
+    path: str
+    key: Key
+    """Its segments as written, without list indices' own meaning."""
+    text: str
+    setting: f.Setting
+    surface: SurfaceRow | None
+    """`None`: a key of the user's own."""
+    profile: str = ""
+    spelled: str = ""
+    """The key as one text, as it stands in the file."""
+
+    @cached_property
+    def normal(self) -> Key:
+        """The segments by which it is compared."""
+        return normal_key(self.key, self.surface)
+
+    @property
+    def last(self) -> str:
+        """Its last segment."""
+        return self.key[-1]
+
+
+def normal_key(key: Key, surface: SurfaceRow | None) -> Key:
+    """A key as its surface compares it; keys of nobody are compared relaxed."""
+    return key if surface is not None and not surface.relaxed else tuple(map(relaxed, key))
+
+
+class Text(NamedTuple):
+    """One value a setting may have once its placeholders are resolved: `HOLE` for each part that is not known."""
+
+    known: str
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is known."""
+        return HOLE not in self.known
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A written key that a row of knowledge speaks of."""
+
+    written: Written
+    row: Bound
+    entry: TypeEntry
+    library: Library
+
+
+@dataclass(eq=False)
+class Block:
+    """An element with its attributes, or a map of settings with its scalars: what a server or service is written as."""
+
+    path: str
+    key: Key
+    """Of its surface: `("dubbo", "protocol")`."""
+    name: str
+    """The name of the instance, where the key ends in one."""
+    at: int
+    end: int
+    attributes: dict[str, Written] = field(default_factory=dict)
+    """By relaxed name."""
+    parent: Block | None = None
+    profile: str = ""
+
+    def first(self, names: Iterable[str]) -> Written | None:
+        """The first of these attributes that is written."""
+        return next((self.attributes[relaxed(n)] for n in names if relaxed(n) in self.attributes), None)
+
+
+@dataclass(eq=False)
+class Bean:
+    """An object that Spring's XML makes: its class and the properties it is given."""
+
+    path: str
+    kind: str
+    """Canonical class as written."""
+    name: str
+    at: int
+    end: int
+    properties: dict[str, Written]
+    inherits: bool
+    """It takes properties from a parent that is not looked at."""
+
+
+class Surfaces:
+    """The settings of a program's files."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._rows: dict[str, list[tuple[Key, Bound, TypeEntry, Library]]] = {}
+        self._parts: list[tuple[Key, Part, TypeEntry, Library, str]] = []
+        libraries = program.knowledge.libraries
+        self.surfaces: list[SurfaceRow] = [row for library in libraries for row in library.surfaces]
+        for library in libraries:
+            for entry in library.types:
+                for row in entry.bounds:
+                    if row.setting is not None:
+                        key = split(row.setting)
+                        self._rows.setdefault(relaxed(key[-1]), []).append((key, row, entry, library))
+                for role, parts in (("url", entry.url), ("keys", entry.driver_keys)):
+                    for part in parts:
+                        if part.setting is not None:
+                            self._parts.append((split(part.setting), part, entry, library, role))
+
+    # ------------------------------------------------------------ what is written
+
+    @cached_property
+    def written(self) -> tuple[Written, ...]:
+        """Every scalar of every settings file that a framework reads, in order of path and place; files of tests are left out."""
+        found: list[Written] = []
+        wanted = self.program.settings.profile
+        for path in sorted(self.program.files):
+            facts = self.program.files[path]
+            if self.program.settings.is_test(path):
+                continue
+            rows = self._surfaces_of(path)
+            if not rows or facts.kind in ("python", "go", "java", "xml"):
+                continue
+            profiles = _profiles(facts)
+            for setting in facts.settings:
+                profile = profiles.get(setting.doc) or _profile_of_name(path)
+                if setting.kind in ("map", "list", "null") or (wanted is not None and profile and wanted not in profile.split(",")):
+                    continue
+                found.append(self._written(path, setting, rows, profile))
+        return tuple(found)
+
+    def _written(self, path: str, setting: f.Setting, rows: list[SurfaceRow], profile: str) -> Written:
+        spelled = ".".join(setting.path)
+        own = tuple(part for part in spelled.split(".") if part)
+        row = next((r for r in rows if not r.roots or (own[:1] and own[0].lower() in r.roots)), None)
+        key = (*split(row.prefix), *own) if row is not None and row.prefix else own
+        return Written(path, key or ("",), setting.text, setting, row, profile, spelled)
+
+    def _surfaces_of(self, path: str) -> list[SurfaceRow]:
+        name = path.rpartition("/")[2]
+        return [
+            row
+            for row in self.surfaces
+            if any(
+                fnmatchcase(path if "/" in pattern else name, "*" + pattern if "/" in pattern else pattern) for pattern in row.files
+            )
+        ]
+
+    def span(self, written: Written) -> Span:
+        """Key and value of a setting on its line."""
+        setting = written.setting
+        start, end = sorted((setting.key_at, setting.at))[0], max(setting.end, setting.key_end)
+        return self.program.span(written.path, start, end)
+
+    def step(self, written: Written, text: str) -> Step:
+        """A setting as a hop of a trace."""
+        return Step(self.span(written), text)
+
+    # ------------------------------------------------------------ what knowledge says of it
+
+    @cached_property
+    def placed(self) -> tuple[Placed, ...]:
+        """Every written key that a row of knowledge names, with that row; a key may have several."""
+        found = [Placed(w, *row) for w in self.written for row in self.rows_of(w)]
+        return tuple(found)
+
+    def rows_of(self, written: Written) -> Iterator[tuple[Bound, TypeEntry, Library]]:
+        """The rows that name a key."""
+        if written.surface is None:
+            return
+        seen: set[tuple[str, str]] = set()
+        for key, row, entry, library in self._rows.get(relaxed(written.last), ()):
+            if matches(normal_key(key, written.surface), written.normal) and (row.slot, str(row.setting)) not in seen:
+                seen.add((row.slot, str(row.setting)))
+                yield row, entry, library
+
+    def keys_of_rows(self) -> Iterator[tuple[Key, Bound, TypeEntry, Library]]:
+        """Every key that some row names."""
+        for rows in self._rows.values():
+            yield from rows
+
+    def parts_of(self, written: Written, role: str) -> Iterator[tuple[TypeEntry, Library]]:
+        """The types whose URL a key holds (`url`), or among whose driver's keys it stands (`keys`)."""
+        if written.surface is None:
+            return
+        for key, _part, entry, library, of in self._parts:
+            pattern = normal_key(key, written.surface)
+            if of == role and (
+                matches(pattern, written.normal) if role == "url" else matches(pattern, written.normal[: len(pattern)])
+            ):
+                yield entry, library
+
+    # ------------------------------------------------------------ values
+
+    def setting(self, name: str) -> list[Written]:
+        """Every place that writes a key, by its dotted name, however it is spelled."""
+        wanted = tuple(map(relaxed, split(name)))
+        return [w for w in self._by_last.get(wanted[-1], ()) if tuple(map(relaxed, w.key)) == wanted]
+
+    @cached_property
+    def _by_last(self) -> dict[str, list[Written]]:
+        found: dict[str, list[Written]] = {}
+        for written in self.written:
+            found.setdefault(relaxed(written.last), []).append(written)
+        return found
+
+    def texts(self, written: Written) -> list[Text]:
+        """What a setting may hold: placeholders are resolved by the environment of the deployment, other settings of the same
+        project, and their defaults."""
+        return self.resolved(written.text, written.path)
+
+    def resolved(self, text: str, path: str) -> list[Text]:
+        """A value of a file with its placeholders resolved."""
+        return self._resolved(text[:_LONGEST], path, 0)[:_MOST_VALUES]
+
+    def _resolved(self, text: str, path: str, hops: int) -> list[Text]:
+        done: list[Text] = []
+        pending = [Text(text)]
+        for _ in range(_MOST_VALUES * _MOST_HOPS):
+            if not pending:
+                break
+            one = pending.pop()
+            match = _HOLE.search(one.known)
+            if match is None:
+                done.append(one)
+                continue
+            name, colon, default = match[1].partition(":")
+            choices = self._placeholder(name.strip(), default if colon else None, path, hops)
+            for choice in choices[:_MOST_VALUES]:
+                known = one.known[: match.start()] + choice.known + one.known[match.end() :]
+                pending.append(Text(known[:_LONGEST], (*one.steps, *choice.steps)))
+        return list(dict.fromkeys(done)) or [Text(HOLE)]
+
+    def _placeholder(self, name: str, default: str | None, path: str, hops: int) -> list[Text]:
+        if hops >= _MOST_HOPS:
+            return [Text(HOLE)]
+        found: list[Text] = []
+        for variable in self.environment(name, path):
+            step = Step(self.span(variable), f"{name} is set here")
+            found += [Text(t.known, (step, *t.steps)) for t in self._resolved(variable.text, variable.path, hops + 1)]
+        if not found:
+            for other in self.setting(name):
+                if project_of(other.path) == project_of(path):
+                    step = Step(self.span(other), f"{name} is set here")
+                    found += [Text(t.known, (step, *t.steps)) for t in self._resolved(other.text, other.path, hops + 1)]
+        if found:
+            return found
+        return [Text(HOLE)] if default is None else [Text(default)]
+
+    # ------------------------------------------------------------ environments of deployments
+
+    def environment(self, name: str, path: str) -> list[Written]:
+        """The values that deployments give an environment variable of the service a file belongs to."""
+        return [w for w, owner in self._variables.get(name, ()) if _serves(owner, w.path, path)]
+
+    @cached_property
+    def _variables(self) -> dict[str, list[tuple[Written, frozenset[str]]]]:
+        found: dict[str, list[tuple[Written, frozenset[str]]]] = {}
+        for path in sorted(self.program.files):
+            facts = self.program.files[path]
+            if facts.kind in ("yaml", "json") and not self.program.settings.is_test(path):
+                for name, written, owner in _manifest_variables(path, facts):
+                    found.setdefault(name, []).append((written, owner))
+        return found
+
+    # ------------------------------------------------------------ XML
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Elements of the namespaces that knowledge names, and maps of settings, with what is written in them."""
+        found: list[Block] = []
+        for path in sorted(self.program.files):
+            if self.program.files[path].kind == "xml" and not self.program.settings.is_test(path):
+                found += self._elements(path)
+        maps: dict[tuple[str, str, Key], Block] = {}
+        for written in self.written:
+            if written.surface is None or len(written.key) < 2:
+                continue
+            own = (written.path, written.profile, written.normal[:-1])
+            block = maps.get(own)
+            if block is None:
+                span = (written.setting.key_at, max(written.setting.end, written.setting.key_end))
+                block = maps[own] = Block(written.path, written.key[:-1], written.key[-2], *span, profile=written.profile)
+                found.append(block)
+            block.attributes[relaxed(written.last)] = written
+        return tuple(found)
+
+    def _elements(self, path: str) -> Iterator[Block]:
+        facts = self.program.files[path]
+        prefixes: dict[str, str] = {}
+        for setting in facts.settings:
+            last = setting.path[-1]
+            if last == "@xmlns" or last.startswith("@xmlns:"):
+                prefixes.setdefault(last[7:], setting.text)
+        open_blocks: dict[Key, Block] = {}
+        for setting in facts.settings:
+            last = setting.path[-1]
+            if last.startswith("@"):
+                block = open_blocks.get(setting.path[:-1])
+                if block is not None:
+                    key = (*block.key, last[1:])
+                    written = Written(path, key, setting.text, setting, self._surface_of_elements(prefixes, setting), "", last[1:])
+                    block.attributes[relaxed(last[1:])] = written
+            elif setting.kind == "map":
+                prefix, colon, local = last.partition("#")[0].rpartition(":")
+                row = self._namespace(prefixes.get(prefix, ""), bool(colon))
+                if row is not None:
+                    parent = open_blocks.get(setting.path[:-1])
+                    block = Block(path, (*split(row.prefix), local), "", setting.key_at - 1, setting.key_end, parent=parent)
+                    open_blocks[setting.path] = block
+                    yield block
+
+    def _surface_of_elements(self, prefixes: dict[str, str], setting: f.Setting) -> SurfaceRow | None:
+        prefix, colon, _ = setting.path[-2].partition("#")[0].rpartition(":")
+        return self._namespace(prefixes.get(prefix, ""), bool(colon))
+
+    def _namespace(self, uri: str, prefixed: bool) -> SurfaceRow | None:
+        for row in self.surfaces:
+            if uri and uri in row.namespaces:
+                return row
+        if not prefixed or uri.startswith(_KNOWN_NAMESPACES):
+            return None
+        return next((row for row in self.surfaces if "*" in row.namespaces), None)
+
+    @cached_property
+    def placed_in_elements(self) -> tuple[Placed, ...]:
+        """Attributes of XML elements that rows of knowledge name."""
+        written = [w for block in self.blocks if self.program.files[block.path].kind == "xml" for w in block.attributes.values()]
+        return tuple(Placed(w, *row) for w in written for row in self.rows_of(w))
+
+    @cached_property
+    def beans(self) -> tuple[Bean, ...]:
+        """The beans of Spring's XML files."""
+        found: list[Bean] = []
+        for path in sorted(self.program.files):
+            facts = self.program.files[path]
+            if facts.kind == "xml" and not self.program.settings.is_test(path):
+                found += _beans(path, facts)
+        return tuple(found)
+
+    # ------------------------------------------------------------ Python files of settings
+
+    def modules(self) -> Iterator[tuple[Module, SurfaceRow]]:
+        """Python files whose top-level names are keys."""
+        for path, module in self.program.names.modules.items():
+            if module.language == "python" and path.endswith(".py") and not module.is_test:
+                for row in self._surfaces_of(path):
+                    yield module, row
+
+
+# ---------------------------------------------------------------- values
+
+
+class Judged(NamedTuple):
+    """What a value means for a row: seconds or a count, or that it switches the bound off."""
+
+    number: float | None
+    off: bool = False
+    mismatch: str = ""
+
+
+def judge(row: Bound, text: str, bare: Unit = "ms") -> Judged:
+    """What a text means in the slot of a row; `None` where it is neither a number nor a duration."""
+    text = text.strip()
+    number = float(text) if _NUMBER.match(text) and len(text) < 30 else None
+    if any(_switches_off(value, text, number) for value in row.disabled):
+        return Judged(None, off=True)
+    if row.unit in ("count", "bool", "bytes"):
+        return Judged(number)
+    unit = bare if row.unit == "dur" else row.unit
+    seconds = number * SECONDS.get(unit, 1.0) if number is not None else _iso(text) or duration_in(text, "dur")
+    if seconds == 0 and any(value in (0, "zero") and not isinstance(value, bool) for value in row.disabled):
+        return Judged(None, off=True)
+    return Judged(seconds, mismatch=_implausible(row, seconds, text, unit if number is not None else ""))
+
+
+def _switches_off(value: object, text: str, number: float | None) -> bool:
+    """Whether a text is one of the values that switch a bound off."""
+    if isinstance(value, bool):
+        return text.lower() == str(value).lower()
+    if number is not None:
+        if value in ("negative", "zero"):
+            return number < 0 if value == "negative" else number == 0
+        return isinstance(value, int | float) and float(value) == number
+    return isinstance(value, str) and value not in ("negative", "zero") and value.lower() == text.lower()
+
+
+def _implausible(row: Bound, seconds: float | None, text: str, unit: str) -> str:
+    if row.plausible is None or seconds is None or seconds == 0:
+        return ""
+    scale = SECONDS.get(row.unit, 1.0)
+    low, high = row.plausible[0] * scale, row.plausible[1] * scale
+    if low <= seconds <= high:
+        return ""
+    return unit or "its unit"
+
+
+def _iso(text: str) -> float | None:
+    match = _ISO.match(text) if len(text) < 40 else None
+    if match is None or not any(match.groups()):
+        return None
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return days * 86400 + hours * 3600 + minutes * 60 + seconds
+
+
+# ---------------------------------------------------------------- keys
+
+
+def split(key: str) -> Key:
+    """The segments of a dotted key."""
+    return tuple(part for part in key.split(".") if part)
+
+
+def matches(pattern: Key, key: Key) -> bool:
+    """Whether a key is one that a pattern with `*` for a segment names."""
+    return len(pattern) == len(key) and all(p == "*" or p == k for p, k in zip(pattern, key, strict=True))
+
+
+def project_of(path: str) -> str:
+    """The folder of the project that a file belongs to: what lies above its `src`, else above its `config` or `resources`."""
+    folder = "/" + path.rpartition("/")[0] + "/"
+    for mark in ("/src/", "/config/", "/conf/", "/resources/"):
+        at = folder.find(mark)
+        if at >= 0:
+            return folder[1:at] if at else ""
+    return folder.strip("/")
+
+
+def _profile_of_name(path: str) -> str:
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    head, dash, profile = stem.partition("-")
+    return profile if dash and head in ("application", "bootstrap") else ""
+
+
+_ACTIVATING = (("spring", "config", "activate", "onprofile"), ("spring", "profiles"))
+
+
+def _profiles(facts: f.FileFacts) -> dict[int, str]:
+    """The profile that a document says it is for."""
+    found: dict[int, str] = {}
+    for setting in facts.settings:
+        if setting.kind == "str" and setting.path[0].partition(".")[0] == "spring":
+            key = tuple(map(relaxed, split(".".join(setting.path))))
+            if key in _ACTIVATING:
+                found[setting.doc] = setting.text
+    return found
+
+
+# ---------------------------------------------------------------- manifests
+
+
+def _manifest_variables(path: str, facts: f.FileFacts) -> Iterator[tuple[str, Written, frozenset[str]]]:
+    """Environment variables that Kubernetes manifests and compose files give: name, value, and names of who gets them."""
+    by_doc: dict[int, list[f.Setting]] = {}
+    for setting in facts.settings:
+        by_doc.setdefault(setting.doc, []).append(setting)
+    for settings in by_doc.values():
+        texts = {setting.path: setting for setting in settings}
+        for setting in settings:
+            where = setting.path
+            if (
+                len(where) >= 4
+                and where[-1] == "value"
+                and where[-3] == "env"
+                and where[-5:-4] in (("containers",), ("initContainers",))
+            ):
+                name = texts.get((*where[:-1], "name"))
+                if name is not None and setting.kind not in ("map", "list"):
+                    image, container = (texts.get((*where[:-3], key)) for key in ("image", "name"))
+                    title = texts.get(("metadata", "name"))
+                    owner = frozenset(_noun(x.text) for x in (image, container, title) if x is not None)
+                    yield name.text, Written(path, (name.text,), setting.text, setting, None, "", name.text), owner
+            elif len(where) == 4 and where[0] == "services" and where[2] == "environment" and setting.kind not in ("map", "list"):
+                name_text, text = where[3], setting.text
+                if where[3].isdigit():
+                    name_text, equals, text = setting.text.partition("=")
+                    if not equals:
+                        continue
+                owner = frozenset((_noun(where[1]),))
+                build = texts.get(("services", where[1], "build")) or texts.get(("services", where[1], "build", "context"))
+                if build is not None and build.text.strip("./"):
+                    owner |= {_noun(build.text)}
+                yield name_text, Written(path, (name_text,), text, setting, None, "", name_text), owner
+
+
+def _noun(text: str) -> str:
+    """`registry.example.com/shop/orders-api:1.2` is orders-api."""
+    return text.rstrip("/").rpartition("/")[2].partition(":")[0].partition("@")[0].lower()
+
+
+def _serves(owner: frozenset[str], manifest: str, path: str) -> bool:
+    """Whether a manifest deploys the code of a file: the service's folder is named for it, or holds it."""
+    project = project_of(path)
+    names = {part.lower() for part in project.split("/") if part}
+    if names & owner:
+        return True
+    folder = manifest.rpartition("/")[0]
+    # One project with its manifests beside it.
+    return not project or (folder == project or folder.startswith(project + "/"))
+
+
+# ---------------------------------------------------------------- beans
+
+_KNOWN_NAMESPACES = ("http://www.springframework.org/", "http://maven.apache.org/", "http://www.w3.org/", "http://mybatis.org/")
+
+
+def _beans(path: str, facts: f.FileFacts) -> Iterator[Bean]:
+    settings = facts.settings
+    if not settings or settings[0].path[0].rpartition(":")[2] not in ("beans", "blueprint"):
+        return
+    texts = {setting.path: setting for setting in settings}
+    bodies: dict[Key, dict[str, f.Setting]] = {}
+    for setting in settings:
+        where = setting.path
+        if len(where) >= 3 and where[-1] == "@name" and _local(where[-2]) == "property":
+            value = (
+                texts.get((*where[:-1], "@value"))
+                or texts.get((*where[:-1], "value"))
+                or texts.get((*where[:-1], "value", "text()"))
+            )
+            if value is None:
+                value = next((texts[w] for w in ((*where[:-1], "props"),) if w in texts), None)
+            if value is not None:
+                bodies.setdefault(where[:-2], {})[setting.text] = value
+        elif len(where) >= 2 and where[-1].startswith("@p:") and not where[-1].endswith("-ref"):
+            bodies.setdefault(where[:-1], {})[where[-1][3:]] = setting
+        elif len(where) >= 5 and where[-1] == "@key" and _local(where[-2]) == "prop" and where[:-1] in texts:
+            # <property name="connectionProperties"><props><prop key="socketTimeout">…
+            value = texts.get((*where[:-1], "text()"))
+            if value is not None:
+                bodies.setdefault(where[:-4], {})[setting.text] = value
+    for setting in settings:
+        where = setting.path
+        if where[-1] == "@class" and _local(where[-2]) == "bean":
+            element = texts[where[:-1]]
+            name = texts.get((*where[:-1], "@id")) or texts.get((*where[:-1], "@name"))
+            properties = {
+                key: Written(path, (key,), value.text, replace_place(value), None, "", key)
+                for key, value in bodies.get(where[:-1], {}).items()
+            }
+            inherits = (*where[:-1], "@parent") in texts
+            yield Bean(
+                path, setting.text.strip(), name.text if name else "", element.key_at - 1, element.key_end, properties, inherits
+            )
+
+
+def replace_place(value: f.Setting) -> f.Setting:
+    """A value whose key is another element's attribute: only the value's own place counts."""
+    return f.Setting(value.path, value.text, value.kind, value.at, value.end, value.at, value.end, value.doc)
+
+
+def _local(name: str) -> str:
+    return name.partition("#")[0].rpartition(":")[2]
