@@ -41,6 +41,6 @@ RULE = Rule(
     name="unbounded-fanout",
     severity=Severity.WARNING,
     summary="Concurrency around I/O that grows with its input, without a limit.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "java"}),
     check=check,
 )

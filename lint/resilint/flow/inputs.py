@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from resilint import facts as f
+from resilint.flow.streams import Round, Streams
 from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Hop, Num, Obj, Text, Unknown
-from resilint.link.code import CallSite, Definition, Fun, Klass, dotted, leaves, walk
+from resilint.knowledge.schema import ElementsRow
+from resilint.link.code import CallSite, Definition, Fun, Klass, dotted, last_name, leaves, walk
 from resilint.link.entries import Entry
 
 if TYPE_CHECKING:
@@ -83,7 +85,11 @@ _SCHEMA = re.compile(
 _FILLS = re.compile(r"bind|decode|unmarshal|parse|read|scan|load|receive|from", re.IGNORECASE)
 _CHECKS = re.compile(r"valid|check|verify|ensure|limit|sanit|clean|require|assert", re.IGNORECASE)
 _ROWS = re.compile(r"\b(?:limit|top|fetch\s+(?:first|next))\b|\bcount\s*\(", re.IGNORECASE)
-_APPENDS = ("append", "add", "insert", "put", "appendleft", "push", "extend", "update", "put_nowait")
+_APPENDS = ("append", "add", "insert", "put", "appendleft", "push", "extend", "update", "put_nowait", "addAll", "putAll")
+_WHOLE = ("extend", "update", "addAll", "putAll")
+"""Those among them that put in all elements of their argument."""
+_PAGED = re.compile(r"Page|Limit|Slice|Range")
+"""Names of types that say which part of an answer is wanted."""
 
 
 def worst(sizes: Iterable[Size]) -> Size:
@@ -102,6 +108,7 @@ class Sizes:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
+        self.streams = Streams(program)
         self._memo: dict[Any, Size] = {}
         self._open: set[Any] = set()
         self._depth = 0
@@ -130,7 +137,10 @@ class Sizes:
         return self._ask(("of", id(expr), frame, item), lambda: self._of(expr, frame, item))
 
     def loop(self, loop: f.Node, frame: Frame) -> Size:
-        """How often a loop or comprehension can go round."""
+        """How often a loop, a comprehension, or a call that runs a function for each element can go round."""
+        if isinstance(loop, f.Call):
+            row = self.streams.row(loop, frame.fn)
+            return self._elements(loop, row, frame) if row is not None else UNKNOWN
         if isinstance(loop, f.Comp):
             return worst(self._iterated(gen.iter, frame, gen.is_async) for gen in loop.gens)
         if not isinstance(loop, f.Loop):
@@ -220,6 +230,8 @@ class Sizes:
         return self._ask(("number", id(expr), frame), lambda: self._number(expr, frame))
 
     def _number(self, expr: f.Expr, frame: Frame) -> Size:
+        if frame.fn.module.language == "java" and (counted := self._counted(expr, frame)) is not None:
+            return counted
         match expr:
             case f.Lit():
                 return Size("constant", float(expr.value)) if isinstance(expr.value, int | float) else CONFIGURED
@@ -280,9 +292,55 @@ class Sizes:
             inner = inner.parent
         return None
 
+    # ------------------------------------------------------------ streams
+
+    def _counted(self, expr: f.Expr, frame: Frame) -> Size | None:
+        """The size of what is counted: `xs.size()`, and `xs.length` of an array."""
+        if isinstance(expr, f.Call):
+            row = self.streams.row(expr, frame.fn)
+            return self._elements(expr, row, frame) if row is not None and row.counts else None
+        if isinstance(expr, f.Ref) and expr.name.endswith(".length"):
+            base = expr.name.removesuffix(".length")
+            return self.name(f.Ref(expr.at, expr.at + len(base.encode()), base), frame, ())
+        return None
+
+    def _elements(self, call: f.Call, row: ElementsRow, frame: Frame) -> Size:
+        """How many elements there are in what a call goes over, or gives."""
+        args = [a.value for a in call.args]
+        if row.number is not None:
+            return self.number(args[row.number], frame) if row.number < len(args) else UNKNOWN
+        if row.of is None:
+            if len(args) == 1 and self.streams.is_array(args[0], frame.fn):
+                return self.of(args[0], frame)
+            return Size("constant", float(len(args)))
+        source = self.streams.source(call, row)
+        size = self.of(source, frame) if source is not None else UNKNOWN
+        if row.at_most is not None and size.grows:
+            # A part that ends where the whole does is no part.
+            most = self.number(args[row.at_most], frame) if row.at_most < len(args) else size
+            return size if most.grows else BOUNDED
+        return size
+
+    def _each_of(self, round_: Round, frame: Frame) -> Size:
+        """What one element of a collection holds that a call goes over."""
+        source = self.streams.source(round_.site.call, round_.row)
+        if source is None:
+            return UNKNOWN
+        start = self.streams.origin(round_.site.call, frame.fn)
+        if isinstance(start, f.Call) and _CHUNKS.search(last_name(start.fn)):
+            return BOUNDED
+        return self._inside(self.of(source, frame))
+
     # ------------------------------------------------------------ calls
 
     def _call(self, call: f.Call, frame: Frame, item: tuple[int, ...]) -> Size:
+        if frame.fn.module.language == "java":
+            row = self.streams.row(call, frame.fn)
+            if row is not None:
+                return self._elements(call, row, frame)
+            constants = self.streams.constants(call, frame.fn)
+            if constants is not None:
+                return Size("constant", float(constants))
         last = (call.fn.name if isinstance(call.fn, f.Field) else dotted(call.fn)).rpartition(".")[2]
         low = last.lower()
         if low == "range" and call.args and frame.fn.module.language == "python":
@@ -319,7 +377,7 @@ class Sizes:
         name = self.resolver.canonical(thing) if isinstance(thing, Ext | Bound) else ""
         row = self.resolver.table(frame.fn.module).call(name) if name else None
         if row is None:
-            return UNKNOWN
+            return (self._copied(name, binds, frame) if name else None) or UNKNOWN
         if row.decodes == -1:
             given = worst(self.of(b.expr, b.frame) for b in binds)
             if given.grows or (binds and row.does == "read_body"):
@@ -340,9 +398,21 @@ class Sizes:
             return Size("data", None, (hop,))
         return UNKNOWN
 
+    def _copied(self, name: str, binds: tuple[Bind, ...], frame: Frame) -> Size | None:
+        """What a new collection begins with: `new ArrayList<>(xs)`."""
+        kind = self.resolver.table(frame.fn.module).constructs(name)
+        if frame.fn.module.language != "java" or kind is None or kind.order is None:
+            return None
+        return worst(self.of(b.expr, b.frame) for b in binds[:1])
+
     def _limited(self, call: f.Call, frame: Frame) -> bool:
         """Whether a query says how many rows it wants."""
         for arg in call.args:
+            if frame.fn.module.language == "java" and any(
+                isinstance(kind.of, str) and _PAGED.search(kind.of.rpartition(".")[2])
+                for kind in self.program.names.java.kinds(arg.value, frame.fn)
+            ):
+                return True
             if arg.name is not None and re.search(r"limit|count|size|max|top|per_page", arg.name, re.IGNORECASE):
                 return True
             for flow in self.resolver.ask(arg.value, frame):
@@ -493,6 +563,11 @@ class Sizes:
 
     def _of_parameter(self, param: f.Param, frame: Frame) -> Size:
         fn = frame.fn
+        if fn.head.kind == "lambda" and fn.module.language == "java" and fn not in self.program.entries:
+            # What calls it says what it is given: one element, or whatever a library hands over.
+            round_ = self.streams.round_of(fn)
+            parent = fn.parent
+            return self._each_of(round_, self.resolver.frame(parent)) if round_ is not None and parent is not None else UNKNOWN
         entry = self.program.entries.get(fn)
         if entry is not None and param.name in entry.inputs and not self._provided(param, fn):
             if _STREAMS.search(param.name):
@@ -604,7 +679,7 @@ class Sizes:
             called = dotted(site.call.fn)
             base, _, verb = called.rpartition(".")
             if base == name and verb in _APPENDS and site.call.at < here:
-                if verb in ("extend", "update") and site.call.args:
+                if verb in _WHOLE and site.call.args:
                     yield self.of(site.call.args[0].value, frame)
                 yield from self._around(site.arm, name, site.call.at, frame)
 

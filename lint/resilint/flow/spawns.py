@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.inputs import NONE, Size, worst
+from resilint.flow.streams import receiver_of
 from resilint.flow.values import Bound, Ext, Flow, FnVal, Frame, Hop, Num, Obj
 from resilint.knowledge.schema import Bound as KnownBound
 from resilint.knowledge.schema import CallEntry, SpawnRow
-from resilint.link.code import CODE, CallSite, Fun, Module, children, dotted, leaves, walk
+from resilint.link.code import CODE, CallSite, Fun, Module, called_part, children, dotted, leaves, walk
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ _OF_CONTEXT = re.compile(
 )
 """Calls that are given a context for what it carries, not to wait under it."""
 
-Unit = Literal["goroutine", "thread", "process", "task", "job"]
+Unit = Literal["goroutine", "thread", "process", "task", "job", "request"]
 
 
 class Limit(NamedTuple):
@@ -162,6 +163,8 @@ class Spawns:
                 known = self.of_site(site)
                 if known is not None and key not in found:
                     found[key] = known
+        for started in self._requests():
+            found.setdefault((*started.fn.key, started.site.call.at), started)
         yield from sorted(found.values(), key=lambda s: s.key)
 
     def _go_statements(self) -> Iterator[CallSite]:
@@ -176,12 +179,33 @@ class Spawns:
                 if at < len(places) and places[at] < fn.head.end:
                     yield from (site for site in fn.body.calls if site.how == "go")
 
+    def _requests(self) -> Iterator[Spawn]:
+        """Calls of a client that send and give a future for the answer. A publisher sends nothing before somebody subscribes."""
+        for wait in self.program.all_waits if self._futures else ():
+            entry = wait.entry
+            if not entry.deferred or entry.spawn is not None or entry.streams or wait.fn.module.is_test:
+                continue
+            kind = self.resolver.table(wait.fn.module).type(entry.returns or "?")
+            if kind is None or kind.role != "future" or kind.fluent:
+                continue
+            limit = self._of_client(wait.holder) if wait.holder is not None else NO_LIMIT
+            spawn = Spawn(wait.fn, wait.site, wait.api, "request", SpawnRow(), direct=(wait.api,), limit=limit)
+            spawn.args = tuple(a.value for a in wait.site.call.args)
+            yield spawn
+
+    @cached_property
+    def _futures(self) -> bool:
+        """Whether there is code in a language whose calls give futures without a word of the caller's."""
+        return any(module.language == "java" for module in self.program.names.modules.values())
+
     def near(self, module: Module) -> bool:
         """Whether a file imports a library that starts work, so that what it starts or joins may be that library's."""
         found = self._near.get(module.path)
         if found is None:
             libraries = self._starting[module.language]
-            found = any(imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports)
+            targets = (imp.target for imp in module.facts.imports)
+            # What starts threads in Java needs no import.
+            found = module.language == "java" or any(t in libraries or t.partition(".")[0] in libraries for t in targets)
             self._near[module.path] = found
         return found
 
@@ -215,7 +239,14 @@ class Spawns:
                 spawn.holders = (*spawn.holders, target.holder)
             spawn.unit = self._unit(entry.returns or "", row, target.holder, site)
             self._take_arguments(spawn, row, target.binds, target.holder)
-            limits.append(self._limit(site, row, target.holder))
+            if entry.deferred and row.target is None and row.target_arg is None:
+                spawn.started_before = True  # A future stands for work that runs: there is nothing else to start.
+            if row.executor is not None or row.default_executor is not None:
+                limits.extend(self._limits_of_executors(site, row, target.binds))
+            elif any(b.slot == "concurrency" for b in entry.bounds):
+                limits.append(self._limit_at(entry, target.binds, site))
+            else:
+                limits.append(self._limit(site, row, target.holder))
         if spawn is None:
             return None
         if any(x.known != "none" for x in limits):
@@ -232,6 +263,8 @@ class Spawns:
         if site.fn.module.language == "go":
             return "goroutine"
         made = table.type(returned)
+        if made is not None and made.role in ("thread", "process"):
+            return "thread" if made.role == "thread" else "process"
         if made is not None and "wait" not in returned and (kind is None or kind.role != "executor" or made.role == "future"):
             return "task"
         return "task" if row.each is not None or site.fn.head.is_async else "thread"
@@ -362,6 +395,34 @@ class Spawns:
 
     # ------------------------------------------------------------ limits
 
+    def _limits_of_executors(self, site: CallSite, row: SpawnRow, binds: tuple[Any, ...]) -> Iterator[Limit]:
+        """The limits of the executor that a call is given, or of the one that runs it otherwise."""
+        if row.executor is None or row.executor >= len(binds):
+            yield Limit("finite") if row.default_executor is not None else NO_LIMIT
+            return
+        bind = binds[row.executor]
+        flows = self.resolver.ask(bind.expr, bind.frame)
+        for flow in flows:
+            yield self._limit(site, row, flow.thing) if isinstance(flow.thing, Obj) else Limit("unknown")
+        if not flows:
+            yield Limit("unknown")
+
+    def _of_client(self, client: Obj) -> Limit:
+        """The limit of a client that has one on its connections."""
+        wanted = frozenset({"concurrency", "concurrency_total"})
+        slots = [s for source in self.program.slots.of_object(client, wanted) for s in source.slots if source.bound.slot in wanted]
+        if any(s.state == "finite" for s in slots):
+            return Limit("finite")
+        return Limit("unknown") if any(s.state == "unknown" for s in slots) else NO_LIMIT
+
+    def _limit_at(self, entry: CallEntry, binds: tuple[Any, ...], site: CallSite) -> Limit:
+        """The limit that the call itself takes."""
+        rows = [b for b in entry.bounds if b.slot == "concurrency"]
+        states = {
+            slot.state for source in self.program.slots.at_call(rows, binds, (site.fn, site.call), None) for slot in source.slots
+        }
+        return NO_LIMIT if states & {"disabled", "absent"} else Limit("finite")
+
     def _limit(self, site: CallSite, row: SpawnRow, holder: Obj | None) -> Limit:
         if holder is None:
             return Limit("finite") if row.backlog != "none" else Limit("none")
@@ -369,6 +430,8 @@ class Spawns:
         bounds = [b for b in table.bounds(self.resolver.external_type(holder)) if b.slot == "concurrency"]
         if not bounds:
             return Limit("finite") if row.backlog != "none" else Limit("none")
+        if row.backlog != "none":
+            return self._made_with(holder, row)
         for bound in bounds:
             if bound.setter is None:
                 return self._made_with(holder, row)
@@ -381,6 +444,9 @@ class Spawns:
         """The limit that an object gets where it is made."""
         table = self.resolver.table(holder.frame.fn.module) if holder.frame is not None else None
         bounds = table.bounds(self.resolver.external_type(holder)) if table is not None else ()
+        maker = table.call(holder.maker.partition("#")[0]) if table is not None and holder.maker else None
+        if maker is not None and any(bound.slot == "concurrency" for bound in maker.bounds):
+            bounds = maker.bounds
         if any(bound.slot == "concurrency" and self._grows_with(bound, holder) for bound in bounds):
             return Limit("none")
         slots = [s for source in self.program.slots.of_object(holder, frozenset({"concurrency"})) for s in source.slots]
@@ -399,6 +465,8 @@ class Spawns:
         if not isinstance(holder.node, f.Call) or holder.frame is None:
             return False
         made = holder.binds if holder.binds is not None else self.resolver.binds(holder.node, holder.frame)
+        if bound.arity and len(made) not in bound.arity:
+            return False
         plain = [b for b in made if b.name is None]
         given = [b for b in made if b.name is not None and b.name == bound.arg]
         given += plain[bound.pos : bound.pos + 1] if bound.pos is not None else []
@@ -524,6 +592,10 @@ class Spawns:
                 for arg in site.call.args:
                     if isinstance(arg.value, f.Fn):
                         out.setdefault(fn.module.functions[arg.value.index], site)
+                    elif fn.module.language == "java" and isinstance(arg.value, f.Field):
+                        for referred in self.program.names.java.referred(arg.value, fn):
+                            if isinstance(referred, Fun):
+                                out.setdefault(referred, site)
                     elif (
                         isinstance(arg.value, f.Ref | f.Call)
                         and site.last in self._spawning_names
@@ -556,19 +628,20 @@ class Spawns:
             return True
         return self._gate_around(spawn, within)
 
-    def _gate_around(self, spawn: Spawn, within: f.Node | None) -> bool:
-        fn, here = spawn.fn, spawn.site.call.at
+    def _gate_around(self, spawn: Spawn, within: f.Node | None, on_the_way: CallSite | None = None) -> bool:
+        start = on_the_way or spawn.site
+        fn, here = start.fn, start.call.at
         body = fn.body
         low, high = (within.at, within.end) if within is not None else (fn.head.at, fn.head.end)
-        for arm in spawn.site.arm.chain():
+        for arm in start.arm.chain():
             if isinstance(arm.node, f.With) and low <= arm.node.at and any(self.is_gate(i.value, fn) for i in arm.node.items):
                 return True
         for site in body.calls:
-            if not (low <= site.call.at < high) or site.call is spawn.site.call:
+            if not (low <= site.call.at < high) or site.call is start.call:
                 continue
             if site.call.at < here and self.acquires(site):
                 return True
-            if within is not None and self._joins(site, spawn):
+            if within is not None and on_the_way is None and self._joins(site, spawn):
                 return True
         inside = [x for b in spawn.bodies for x in _with_lambdas(b)]
         received = {dotted(n.value) for b in inside for n in nodes(b) if isinstance(n, f.Recv)} - {""}
@@ -608,7 +681,10 @@ class Spawns:
                 for side, other in ((node.left, node.right), (node.right, node.left)):
                     if isinstance(other, f.Lit) and isinstance(other.value, int | float) and other.value <= 1:
                         continue
-                    if isinstance(side, f.Call) and dotted(side.fn) == "len":
+                    if isinstance(side, f.Call) and (
+                        dotted(side.fn) == "len"
+                        or ((row := self.sizes.streams.row(side, fn)) is not None and row.counts and fn.module.language == "java")
+                    ):
                         return True
                     name = dotted(side).rpartition(".")[2]
                     if (
@@ -843,19 +919,17 @@ class Spawns:
         for spawn in self.program.spawns:
             if self.program.is_test(spawn.fn) or spawn.limit.known == "unknown":
                 continue
-            fanout = self._judge(spawn)
-            if fanout is None:
-                continue
-            reach = self.reach_of(spawn)
-            if reach is None:
-                continue
-            if not reach.sure:
-                fanout.confidence = Confidence.LOW
-            fanout.steps = (*fanout.steps, *reach.steps)
-            fanout.siblings = [] if fanout.event else self.siblings(spawn)
-            if fanout.siblings and reach.sure and not fanout.event:
-                fanout.confidence = Confidence.HIGH
-            yield fanout
+            found = self._judge(spawn)
+            reach = self.reach_of(spawn) if found else None
+            for fanout in found if reach is not None else ():
+                assert reach is not None
+                if not reach.sure:
+                    fanout.confidence = Confidence.LOW
+                fanout.steps = (*fanout.steps, *reach.steps)
+                fanout.siblings = [] if fanout.event else self.siblings(spawn)
+                if fanout.siblings and reach.sure and not fanout.event:
+                    fanout.confidence = Confidence.HIGH
+                yield fanout
 
     def reach_of(self, spawn: Spawn) -> Reach | None:
         """How the work of a spawn reaches something outside."""
@@ -863,65 +937,126 @@ class Spawns:
             return Reach((self.program.step(spawn.fn, spawn.site.call, f"{short(spawn.direct[0])} waits for a peer"),), True)
         return self.reach(spawn.bodies)
 
-    def _judge(self, spawn: Spawn) -> Fanout | None:
+    def _judge(self, spawn: Spawn) -> list[Fanout]:
         if spawn.started_before or (spawn.limit.known == "finite" and spawn.row.backlog == "none"):
-            return None
-        for fanout in (self._per_element(spawn), self._per_event(spawn)):
-            if fanout is not None:
-                return fanout
-        return None
+            return []
+        found = self._per_element(spawn)
+        if found or spawn.unit == "request":
+            return found
+        event = self._per_event(spawn)
+        return [event] if event is not None else []
 
-    def _per_element(self, spawn: Spawn) -> Fanout | None:
-        frame = self.resolver.frame(spawn.fn)
+    def _per_element(self, spawn: Spawn) -> list[Fanout]:
         pooled = spawn.row.backlog != "none" and spawn.limit.known != "none"
         if spawn.elements and not pooled:
             size = worst(self.sizes.of(expr, at) for expr, at in spawn.elements)
             if not size.grows or self.gated(spawn, None if spawn.row.target is None else spawn.site.loop):
-                return None
-            return self._grown(spawn, size, _over(spawn.elements[0][0], self.program, spawn.fn), None)
+                return []
+            grown = self._grown(spawn, size, _over(spawn.elements[0][0], self.program, spawn.fn), None)
+            return [grown] if grown is not None else []
         if spawn.row.joins or pooled:
-            return None
-        loops = [arm.node for arm in spawn.site.arm.chain() if arm.kind in ("loop", "comp")]
-        if spawn.site.awaited:
-            return None
+            return []
+        if spawn.site.awaited or self._waited_for(spawn.site):
+            return []
+        loops = self._loops_around(spawn.site)
         # Whether a gate stands on the way is the dearest question: it comes last.
-        for depth, loop in enumerate(reversed(loops), 1):
-            size = self.sizes.loop(loop, frame)
+        for depth, (loop, site) in enumerate(reversed(loops), 1):
+            size = self.sizes.loop(loop, self.resolver.frame(site.fn))
             if size.grows:
-                if any(self.gated(spawn, around) for around in loops[-depth:]):
+                if any(self._gated_by(spawn, around, on_the_way) for around, on_the_way in loops[-depth:]):
+                    return []
+                grown = self._grown(spawn, size, over_loop(loop, self.program, site.fn), loop)
+                return [grown] if grown is not None else []
+        if not loops and (spawn.unit == "request" or not self.joined(spawn)):
+            return self._called_for_each(spawn)
+        return []
+
+    def _called_for_each(self, spawn: Spawn) -> list[Fanout]:
+        """Calls of the function that starts one, for each element of something: all of them where that function gives a future to
+        its callers, for then it is they who start too many."""
+        found = self._called_in_loop(spawn, spawn.fn, 0, ())
+        if spawn.unit != "request":
+            first = next(found, None)
+            return [first] if first is not None and not self.gated(spawn, None) else []
+        each = {fanout.span: fanout for fanout in found}
+        return list(each.values()) if each and not self.gated(spawn, None) else []
+
+    def _gated_by(self, spawn: Spawn, loop: f.Node, site: CallSite) -> bool:
+        """Whether a gate stands in a loop around a spawn, or around a call on the way to it."""
+        if site is spawn.site:
+            return self.gated(spawn, loop)
+        return self.gated(spawn, None) or self._gate_around(spawn, loop, site)
+
+    def _loops_around(self, site: CallSite) -> list[tuple[f.Node, CallSite]]:
+        """Loops around a call, outermost first, each with the call in its function; a literal that runs for each element of
+        something stands in a loop too."""
+        inner = [(arm.node, site) for arm in site.arm.chain() if arm.kind in ("loop", "comp")]
+        round_ = self.sizes.streams.round_of(site.fn)
+        if round_ is None:
+            return inner
+        return [*self._loops_around(round_.site), (round_.site.call, round_.site), *inner]
+
+    def _waited_for(self, site: CallSite) -> bool:
+        """Whether a future is waited for where it is made, before the next one is: `send(x).join()`, `f = send(x); f.get()`."""
+        if site.fn.module.language != "java":
+            return False
+        stmt = site.stmt
+        names = {dotted(t) for t in stmt.targets} - {""} if isinstance(stmt, f.Assign) else set()
+        low, high = (site.loop.at, site.loop.end) if site.loop is not None else (site.fn.head.at, site.fn.head.end)
+        for other in site.fn.body.calls:
+            if other.last not in self._waiting_names["java"] or not (low <= other.call.at < high):
+                continue
+            receiver = receiver_of(other.call)
+            if receiver is None:
+                continue
+            if receiver.at <= site.call.at and site.call.end <= receiver.end:
+                return True
+            if names and other.call.at > site.call.at and names & {dotted(x) for x in walk(receiver) if isinstance(x, f.Ref)}:
+                return True
+        return False
+
+    def _called_in_loop(self, spawn: Spawn, fn: Fun, depth: int, steps: tuple[Step, ...]) -> Iterator[Fanout]:
+        """Loops in which a function that starts one is called for each element."""
+        if depth > 1 or fn in self.program.entries:
+            return
+        ways = [(caller, site, self._loops_around(site)) for caller, site, _, _ in self.resolver.callers(fn)[0]]
+        ways += [
+            (self.resolver.frame(r.site.fn), r.site, [*self._loops_around(r.site), (r.site.call, r.site)])
+            for r in self.sizes.streams.handed_to(fn)
+        ]
+        for caller, site, loops in ways:
+            if site.how == "go" or self._waited_for(site):
+                continue
+            step = self.program.step(caller.fn, called_part(site.call), f"{caller.fn.head.qual} calls {fn.head.qual}")
+            if not loops:
+                yield from self._called_in_loop(spawn, caller.fn, depth + 1, (step, *steps))
+                continue
+            found = self._in_one_of(loops, spawn, caller)
+            if found is not None:
+                found.steps = (step, *steps, *found.steps)
+                yield self._at_call(found, site)
+
+    def _in_one_of(self, loops: list[tuple[f.Node, CallSite]], spawn: Spawn, caller: Frame) -> Fanout | None:
+        """The innermost of the loops around a call that grows, unless something in it holds it up."""
+        for loop, way in reversed(loops):
+            size = self.sizes.loop(loop, caller if way.fn is caller.fn else self.resolver.frame(way.fn))
+            if size.kind in ("data", "input") or (size.kind == "parameter" and spawn.unit == "request"):
+                if any(self._stops(s) for s in way.fn.body.calls if loop.at <= s.call.at < loop.end and s.call is not loop):
                     return None
-                return self._grown(spawn, size, over_loop(loop, self.program, spawn.fn), loop)
-        if not loops and not self.joined(spawn):
-            found = self._called_in_loop(spawn, spawn.fn, 0, ())
-            return found if found is not None and not self.gated(spawn, None) else None
+                return self._grown(spawn, size, over_loop(loop, self.program, way.fn), loop)
         return None
 
-    def _called_in_loop(self, spawn: Spawn, fn: Fun, depth: int, steps: tuple[Step, ...]) -> Fanout | None:
-        """A function that starts one, called for each element."""
-        if depth > 1 or fn in self.program.entries:
-            return None
-        for caller, site, _, _ in self.resolver.callers(fn)[0]:
-            if site.how == "go":
-                continue
-            step = self.program.step(caller.fn, site.call, f"{caller.fn.head.qual} calls {fn.head.qual}")
-            loops = [arm.node for arm in site.arm.chain() if arm.kind in ("loop", "comp")]
-            for loop in reversed(loops):
-                size = self.sizes.loop(loop, caller)
-                if size.kind in ("data", "input"):
-                    if any(
-                        loop.at <= s.call.at < loop.end and (self.acquires(s) or (self._waits(s) and not s.awaited))
-                        for s in caller.fn.body.calls
-                    ):
-                        return None
-                    found = self._grown(spawn, size, over_loop(loop, self.program, caller.fn), loop)
-                    if found is not None:
-                        found.steps = (step, *steps, *found.steps)
-                        return found
-            if not loops:
-                further = self._called_in_loop(spawn, caller.fn, depth + 1, (step, *steps))
-                if further is not None:
-                    return further
-        return None
+    def _stops(self, site: CallSite) -> bool:
+        """Whether a call in a loop takes a permit, or waits for what was started."""
+        return self.acquires(site) or (self._waits(site) and not site.awaited)
+
+    def _at_call(self, found: Fanout, site: CallSite) -> Fanout:
+        """A call that gives the future on is where many are started: the one that sends may be used alone elsewhere."""
+        if found.spawn.unit == "request":
+            node = called_part(site.call)
+            found.steps = (*found.steps, self.program.step(found.spawn.fn, called_part(found.spawn.site.call), "it is sent here"))
+            found.span = self.program.span_of(site.fn, node)
+        return found
 
     def _grown(self, spawn: Spawn, size: Size, over: str, loop: f.Node | None) -> Fanout | None:
         if size.kind != "input":
@@ -943,7 +1078,7 @@ class Spawns:
     # ------------------------------------------------------------ per event
 
     def _per_event(self, spawn: Spawn) -> Fanout | None:
-        if spawn.row.joins or spawn.elements or self.joined(spawn) or self._alone(spawn):
+        if spawn.unit == "request" or spawn.row.joins or spawn.elements or self.joined(spawn) or self._alone(spawn):
             return None
         frame = self.resolver.frame(spawn.fn)
         for loop in reversed([arm.node for arm in spawn.site.arm.chain() if arm.kind == "loop"]):
@@ -1204,11 +1339,15 @@ def over_loop(loop: f.Node, program: Program, fn: Fun) -> str:
     """What a loop goes over, as written."""
     if isinstance(loop, f.Comp):
         return program.text_of(fn, loop.gens[0].iter, 40)
+    if isinstance(loop, f.Call):
+        return program.text_of(fn, program.sizes.streams.origin(loop, fn), 40)
     if isinstance(loop, f.Loop) and loop.iter is not None:
         return program.text_of(fn, loop.iter, 40)
     if isinstance(loop, f.Loop) and isinstance(loop.test, f.Bin):
         side = loop.test.right
         if isinstance(side, f.Call) and side.args:
             side = side.args[0].value
+        elif isinstance(side, f.Call):
+            side = program.sizes.streams.origin(side, fn)
         return program.text_of(fn, side, 40)
     return ""
