@@ -17,6 +17,6 @@ RULE = Rule(
     name="cancellation-swallowed",
     severity=Severity.WARNING,
     summary="A cancellation or interrupt that is caught and dropped, so that what should end goes on.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "java"}),
     check=check,
 )

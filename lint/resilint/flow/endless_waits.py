@@ -103,7 +103,9 @@ class EndlessWaits:
         if entry.waits_for is not None:
             return entry.waits_for
         kind = self.resolver.table(wait.fn.module).type(wait.api.rpartition(".")[0])
-        return _BY_ROLE.get(kind.role) if kind is not None else None
+        if kind is None:
+            return None
+        return "message" if kind.role == "future" and _is_promise(wait) else _BY_ROLE.get(kind.role)
 
     def _judge(self, wait: Wait, cause: Cause) -> Fault | None:
         if not self._endless(wait) or any(d.kind != "root" for d in wait.deadlines):
@@ -409,6 +411,12 @@ def _sent(fn: Fun, names: set[str]) -> f.Node | None:
         if isinstance(stmt, f.Send) and any(isinstance(n, f.Ref) and n.name in names for n in walk(stmt.value)):
             return stmt
     return None
+
+
+def _is_promise(wait: Wait) -> bool:
+    """Whether a future is made by its constructor: no work stands behind it, somebody has to complete it."""
+    holder = wait.holder
+    return holder is not None and holder.maker != "" and holder.maker == holder.type
 
 
 def _is_pause(wait: Wait) -> bool:
