@@ -152,29 +152,31 @@ class Queues:
 
     def _judge_length(self, queue: Queue, capacity: Figure, case: Case) -> Fault | None:
         assert case.workers is not None and case.batch is not None
-        size, batch, workers = int(capacity.number), int(case.batch.number), int(case.workers.number)
-        work, patience = case.work.number, case.patience.number
-        units = ceil(size / batch)
-        waiting = units * work / workers
-        last = (ceil(units / workers) + 1) * work
-        if not _reaches(waiting, patience * self.safety) and not _reaches(last, patience):
+        load = Load(
+            int(capacity.number),
+            int(case.batch.number),
+            int(case.workers.number),
+            case.work.number,
+            case.patience.number,
+            self.safety,
+        )
+        if not load.too_long:
             return None
-        said = f"queue of {size}"
-        if batch != 1:
-            said += f" = {units} batch{'es' if units != 1 else ''} of {batch}"
-        crew = f"{workers} worker{'s' if workers != 1 else ''}{_named(case.workers.text)}"
-        if _reaches(waiting, patience * self.safety):
-            said += f" × {_shown(case.work)} ÷ {crew} = {say(waiting)} ≥ {self.safety:g} × {_shown(case.patience)}"
+        said = f"queue of {load.size}"
+        if load.batch != 1:
+            said += f" = {load.units} batch{'es' if load.units != 1 else ''} of {load.batch}"
+        crew = f"{load.workers} worker{'s' if load.workers != 1 else ''}{_named(case.workers.text)}"
+        if load.queue_is_late:
+            said += f" × {_shown(case.work)} ÷ {crew} = {say(load.waiting)} ≥ {self.safety:g} × {_shown(case.patience)}"
         else:
-            said += f": (⌈{units} ÷ {crew}⌉ + 1) × {_shown(case.work)} = {say(last)} ≥ {_shown(case.patience)}"
+            said += f": (⌈{load.units} ÷ {crew}⌉ + 1) × {_shown(case.work)} = {say(load.last)} ≥ {_shown(case.patience)}"
         if case.linger is not None:
             said += f", linger {_shown(case.linger)}"
-        served = max(_below(patience / work) - 1, 0) * workers * batch
-        if served < size:
-            late = f"what stands behind place {served} is" if served else "whatever comes while all workers are busy is"
+        if load.served < load.size:
+            late = f"what stands behind place {load.served} is" if load.served else "whatever comes while all workers are busy is"
             said += f": {late} served after its caller has left"
-        safe = min(served, max(_below(patience * self.safety * workers / work), 0) * batch)
-        said += f", at most {safe} are safe" if safe else f", no length is safe while {say(work)} is so near to {say(patience)}"
+        near = f"no length is safe while {say(load.work)} is so near to {say(load.patience)}"
+        said += f", at most {load.safe} are safe" if load.safe else f", {near}"
         figures = (capacity, case.work, case.workers, case.batch, case.patience)
         return Fault(self.program.span_of(queue.fn, self._place(queue)), said, *self._because(figures))
 
@@ -900,6 +902,53 @@ class Case(NamedTuple):
     batch: Figure | None
     linger: Figure | None
     window: tuple[Fun, f.Node] | None
+
+
+class Load(NamedTuple):
+    """A full queue: `size` items, served `batch` at a time by `workers`, each unit in `work` seconds, for callers that wait
+    `patience` seconds, of which the share `safety` may be used up by those ahead."""
+
+    size: int
+    batch: int
+    workers: int
+    work: float
+    patience: float
+    safety: float
+
+    @property
+    def units(self) -> int:
+        """Units of work in a full queue."""
+        return ceil(self.size / self.batch)
+
+    @property
+    def waiting(self) -> float:
+        """Seconds until a full queue is empty, by the rate of service."""
+        return self.units * self.work / self.workers
+
+    @property
+    def last(self) -> float:
+        """Seconds until the last one is done that enters a full queue while all workers have just begun."""
+        return (ceil(self.units / self.workers) + 1) * self.work
+
+    @property
+    def queue_is_late(self) -> bool:
+        """Whether those ahead use up more than their share of the patience."""
+        return _reaches(self.waiting, self.patience * self.safety)
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the queue holds what is served too late."""
+        return self.queue_is_late or _reaches(self.last, self.patience)
+
+    @property
+    def served(self) -> int:
+        """Places from which an item is still served in time, behind workers that have all just begun."""
+        return max(_below(self.patience / self.work) - 1, 0) * self.workers * self.batch
+
+    @property
+    def safe(self) -> int:
+        """The largest size that is not too long."""
+        return min(self.served, max(_below(self.patience * self.safety * self.workers / self.work), 0) * self.batch)
 
 
 _MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

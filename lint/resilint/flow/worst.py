@@ -567,8 +567,8 @@ class Worsts:
             found = self.program.deadlines.of(bind.expr, bind.frame)
             if found and all(d.kind == "unknown" for d in found) and not _is_lifetime(bind):
                 yield None
-        elif entry.request is not None and 0 <= entry.request < len(binds):
-            bind = binds[entry.request]
+        elif self._sends_request(target, entry) and binds[entry.request or 0].frame.fn.module.language == "go":
+            bind = binds[entry.request or 0]
             found = self.program.deadlines.of_request(self.resolver.ask(bind.expr, bind.frame))
             if found and all(d.kind == "unknown" for d in found):
                 yield None
@@ -580,6 +580,8 @@ class Worsts:
         """How long a call may wait by its own bounds and its object's: seconds, as written in a sum, and how sure."""
         slots = self.program.slots
         sources = slots.at_call([b for b in entry.bounds if b.slot in _SLOTS], target.binds, (frame.fn, site.call))
+        if self._sends_request(target, entry):
+            sources.extend(self._of_request(target.binds[entry.request or 0]))
         if target.holder is not None:
             if slots.escaped(target.holder):
                 return None, "", Confidence.LOW
@@ -604,6 +606,18 @@ class Worsts:
             return sum(phases), _amount(phases), sure
         phases = [*pools, whole] if entry.does == "query" else [whole]
         return sum(phases), _amount(phases), sure
+
+    @staticmethod
+    def _sends_request(target: Target, entry: CallEntry) -> bool:
+        return entry.request is not None and 0 <= entry.request < len(target.binds)
+
+    def _of_request(self, bind: Bind) -> Iterator[Source]:
+        """What a request object says of the time that sending it may take."""
+        if bind.frame.fn.module.language == "go":
+            return
+        for flow in self.resolver.ask(bind.expr, bind.frame):
+            if isinstance(flow.thing, Obj):
+                yield from self.program.slots.of_object(flow.thing, _SLOTS)
 
     @staticmethod
     def _whole(decided: list[Source], wanted: tuple[str, ...]) -> float | None:
