@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.resolve import Resolver
+from resilint.flow.slots import decide
 from resilint.flow.values import Absent, ClassVal, Flows, FnVal, Null, Obj
-from resilint.link.code import CODE, Fun, Klass, called_part, children, dotted
+from resilint.flow.waits import ENOUGH
+from resilint.link.code import CODE, Fun, Klass, called_part, children, dotted, last_name
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ class Offer:
     name: str
     fn: Fun | None = None
     klass: Klass | None = None
+    via: str = ""
+    """The accessor or field that gives the object whose field is meant, where it is one of several of its class."""
 
     @property
     def said(self) -> str:
@@ -108,6 +112,56 @@ class Offers:
             self._note(*dropped, wait, way, way.where)
             return True
         return self._explained_above(wait, way, holder)
+
+    def of_unseen_clients(self) -> None:
+        """Note offers that a client which is handed to a framework lacks: who calls it need not be seen for that."""
+        from resilint.flow.timeouts import Fault, short
+
+        program, resolver = self.program, self.resolver
+        used = {wait.holder.node for wait in program.all_waits if wait.holder is not None and isinstance(wait.holder.node, f.Node)}
+        for fn in program.functions("java"):
+            if fn.module.is_test or not fn.head.decorators or not resolver.wiring.is_wired(fn):
+                continue
+            for flow in resolver.ask_returned(FnVal(fn), f.Ref(fn.head.at, fn.head.end, ""), resolver.frame(fn)):
+                made = flow.thing
+                if not isinstance(made, Obj) or not isinstance(made.node, f.Call) or made.frame is None or made.node in used:
+                    continue
+                if not self._is_endless_client(made):
+                    continue
+                where = made.frame.fn
+                for offer in self._of_function(where):
+                    if self._chosen(offer) and not self.sinks(offer):
+                        kind = short(resolver.external_type(made))
+                        message = f"{offer.said} never reaches {kind}: a call through it can wait for ever"
+                        steps = tuple(self._origin(offer))
+                        place = self._to_mend(made)
+                        span = program.span_of(place[0], place[1])
+                        self.faults.append(Fault(span, message, Value(inf, Confidence.HIGH, steps)))
+                        break
+
+    def _to_mend(self, made: Obj) -> tuple[Fun, f.Node]:
+        """Where a client gets its settings: the part furthest inside that carries them, else its own construction."""
+        assert made.frame is not None and isinstance(made.node, f.Call)
+        table, slots = self.program.knowledge.of("java"), self.program.slots
+        place: tuple[Fun, f.Node] = (made.frame.fn, called_part(made.node))
+        level: list[Obj] = [made]
+        for _ in range(5):
+            parts = [part for obj in level for part in (*slots.parts(obj), *([obj.parent] if obj.parent is not None else []))]
+            for part in parts:
+                kind = table.type(self.resolver.external_type(part) or "?")
+                if kind is not None and kind.carries and part.frame is not None and isinstance(part.node, f.Call):
+                    place = (part.frame.fn, part.node)
+            level = parts[:8]
+        return place
+
+    def _is_endless_client(self, made: Obj) -> bool:
+        """Whether an object is a client that nothing here gives a bound."""
+        table, slots = self.program.knowledge.of("java"), self.program.slots
+        kind = table.type(self.resolver.external_type(made) or "?")
+        if kind is None or kind.role != "client" or not kind.carries:
+            return False
+        found = decide(slots.of_object(made, frozenset(kind.enough or ENOUGH["network"])))
+        return not any(source.bounded or source.unclear for source in found) and not slots.escaped(made)
 
     def unused(self, wait: Wait) -> None:
         """Note parameters around a bounded wait that promise a bound and go nowhere: what a caller chooses has no effect."""
@@ -290,10 +344,30 @@ class Offers:
                         yield from self._of_class(flow.thing.type)
         for kind, where in kinds:
             klass = self.resolver.resolve_type(kind, where) if kind is not None else None
-            if isinstance(klass, Klass) and klass.decl.kind in ("struct", "class"):
+            if isinstance(klass, Klass) and klass.decl.kind in ("struct", "class", "record"):
                 yield from self._of_class(klass)
+        if fn.module.language == "java":
+            yield from self._given_out(fn)
 
-    def _of_class(self, klass: Klass) -> Iterator[Offer]:
+    def _given_out(self, fn: Fun) -> Iterator[Offer]:
+        """Fields of what accessors of a parameter give: `settings.adminApi()`."""
+        java = self.resolver.names.java
+        seen: set[tuple[Klass, str]] = set()
+        for site in fn.body.calls:
+            base = dotted(site.call.fn).partition(".")[0]
+            if site.call.args or base not in fn.params or not self._settings_like(fn.params[base], fn):
+                continue
+            for kind in java.kinds(site.call, fn):
+                if isinstance(kind.of, Klass) and (kind.of, site.last) not in seen:
+                    seen.add((kind.of, site.last))
+                    yield from self._of_class(kind.of, site.last)
+
+    def _settings_like(self, param: f.Param, fn: Fun) -> bool:
+        """Whether a parameter is an object of the program that does nothing but hold values."""
+        klass = self.resolver.resolve_type(param.type, fn) if param.type is not None else None
+        return isinstance(klass, Klass) and klass.decl.kind in ("class", "record")
+
+    def _of_class(self, klass: Klass, via: str = "") -> Iterator[Offer]:
         names: dict[str, f.Type | None] = {}
         for k in self.resolver.mro(klass)[0]:
             for field in k.decl.fields:
@@ -305,7 +379,7 @@ class Offers:
         for name, kind in names.items():
             if is_offer(name, kind):
                 owner = next((k for k in self.resolver.mro(klass)[0] if name in k.fields), klass)
-                yield Offer(name, None, owner)
+                yield Offer(name, None, owner, via)
 
     # ------------------------------------------------------------ attributes a library does not read
 
@@ -374,7 +448,9 @@ class Offers:
                         if place in self._places or not binds:
                             continue
                         self._places.add(place)
-                        message = f"`{name}` has no effect on {short(kind.name)}: `{setter}` hands it a part with settings of its own"
+                        message = (
+                            f"`{name}` has no effect on {short(kind.name)}: `{setter}` hands it a part with settings of its own"
+                        )
                         steps = (program.step(site.fn, called_part(site.call), f"`{setter}` is called here"),)
                         span = program.span_of(other.fn, called_part(other.call))
                         self.faults.append(Fault(span, message, Value(None, Confidence.HIGH, steps)))
@@ -383,7 +459,7 @@ class Offers:
 
     def sinks(self, offer: Offer) -> frozenset[Sink]:
         """Everywhere an offer arrives."""
-        key: object = ("field", offer.klass.key, offer.name) if offer.klass is not None else ("param", offer.fn, offer.name)
+        key: object = (offer.klass.key if offer.klass is not None else offer.fn, offer.name, offer.via)
         if key in self._sinks:
             return self._sinks[key]
         if key in self._busy:
@@ -393,7 +469,7 @@ class Offers:
         self._busy.add(key)
         try:
             if offer.klass is not None:
-                found = frozenset(self._field_sinks(offer.klass, offer.name))
+                found = frozenset(self._field_sinks(offer.klass, offer.name, offer.via))
             else:
                 assert offer.fn is not None
                 found = frozenset(self._local_sinks(offer.fn, offer.name))
@@ -413,7 +489,9 @@ class Offers:
                 if node.name == name or node.name.startswith(name + "."):
                     yield from self._use(user, node, chain)
 
-    def _field_sinks(self, klass: Klass, name: str) -> Iterator[Sink]:
+    def _field_sinks(self, klass: Klass, name: str, via: str) -> Iterator[Sink]:
+        if klass.module.language == "java":
+            yield from self._accessor_sinks(klass, name, via)
         word = name.encode()
         pattern = re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(word) + rb"(?![A-Za-z0-9_])")
         language = klass.module.language
@@ -433,6 +511,8 @@ class Offers:
                 if fn.index and not any(fn.head.at <= h < fn.head.end for h in hits):
                     continue
                 for node, chain in self._parent_map(fn).get(hash(name), ()):
+                    if language == "java" and chain and isinstance(chain[-1], f.Call) and chain[-1].fn is node:
+                        continue  # a method of that name
                     if isinstance(node, f.Ref):
                         parts = node.name.split(".")
                         if name not in parts[1:]:
@@ -447,6 +527,24 @@ class Offers:
                             isinstance(a.value, f.Lit) and a.value.value == name for a in site.call.args
                         ):
                             yield ELSEWHERE
+
+    def _accessor_sinks(self, klass: Klass, name: str, via: str) -> Iterator[Sink]:
+        """Where the results of a field's accessors arrive; not those that another accessor's object gave."""
+        for accessor in (fun for overloads in klass.overloads.values() for fun in overloads if _gives_field(fun, name)):
+            if any(holder.module is not klass.module for holder in self.program.names.values_of.get(accessor.name, ())):
+                yield ELSEWHERE
+            for caller in self.program.names.callers(accessor.name):
+                if caller.module.is_test:
+                    continue
+                for node, chain in self._parent_map(caller).get(hash(accessor.name), ()):
+                    call = chain[-1] if chain else None
+                    if not isinstance(call, f.Call) or call.fn is not node:
+                        continue
+                    if accessor not in self.resolver.names.java.targets(call, caller):
+                        continue
+                    other = _given_by(node, caller)
+                    if not via or not other or other == via:
+                        yield from self._use(caller, node, chain)
 
     def _may_be(self, fn: Fun, base: str, node: f.Node, family: set[Klass]) -> bool:
         owner = self.resolver.owner(fn)
@@ -691,6 +789,8 @@ class Offers:
         if fn.head.kind == "lambda":
             yield ELSEWHERE
             return
+        if fn.module.language == "java" and len(fn.block) == 1 and fn.head.owner >= 0:
+            return  # an accessor: its calls are looked at with the field
         if fn.head.is_property:
             owner = self.resolver.owner(fn)
             if owner is not None:
@@ -698,6 +798,24 @@ class Offers:
                 return
         if self.program.names.callers(fn.name) or self.program.names.values_of.get(fn.name):
             yield ELSEWHERE
+
+
+def _gives_field(fn: Fun, name: str) -> bool:
+    """Whether a method does nothing but give a field."""
+    if len(fn.block) != 1 or not isinstance(fn.block[0], f.Return):
+        return False
+    return dotted(fn.block[0].value) in (name, f"this.{name}")
+
+
+def _given_by(node: Any, fn: Fun) -> str:
+    """The accessor or field that gave the object before the name, where it is written there or where its variable is made."""
+    base: Any = node.base if isinstance(node, f.Field) else f.Ref(node.at, node.end, node.name.rpartition(".")[0])
+    if isinstance(base, f.Ref) and "." not in base.name:
+        made = [d.expr for d in fn.body.definitions.get(base.name, ()) if d.expr is not None]
+        base = made[0] if len(made) == 1 else None
+    if isinstance(base, f.Call):
+        return last_name(base.fn) if not base.args else ""
+    return last_name(base) if isinstance(base, f.Ref) and "." in base.name else ""
 
 
 def _scopes(fn: Fun) -> list[Fun]:

@@ -37,6 +37,8 @@ from resilint.flow.values import (
     union,
     unknown,
 )
+from resilint.flow.wiring import Wiring
+from resilint.flow.wiring import parameter as wired_parameter
 from resilint.knowledge import Knowledge
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import CallEntry
@@ -131,6 +133,7 @@ class Resolver:
         self._fields: set[str] | None = None
         self.elements = Elements(self)
         self.java = Java(self)
+        self.wiring = Wiring(self)
         self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
         self._observers: dict[Fun, list[Fun]] = {}
         self._observed: dict[Fun, frozenset[int]] = {}
@@ -999,6 +1002,8 @@ class Resolver:
         return self._uncalled(param, fn, frame)
 
     def _uncalled(self, param: f.Param, fn: Fun, frame: Frame) -> Flows:
+        if fn.module.language == "java" and (wired := wired_parameter(self.wiring, param, frame)):
+            return wired
         kind = self.resolve_type(param.type, fn) if param.type is not None else None
         outside: Flows = ()
         if kind is not None and kind != "" and param.type is not None and param.type.shape in ("plain", "ptr", "opt"):
@@ -2248,6 +2253,10 @@ class Resolver:
                 declared = k.fields.get(name)
                 if declared is None:
                     continue
+                if k.module.language == "java" and self.wiring.is_injected(declared, k):
+                    out.extend(self.wiring.injected(declared.type, declared.decorators, name, k))
+                if out:
+                    break
                 if k.module.language == "go" and obj.kind == "new":
                     out.extend(self._zero(declared, k, obj))
                 elif declared.type is not None:

@@ -76,6 +76,7 @@ class Timeouts:
             else:
                 self._longer_context(wait)
                 self.program.offers.unused(wait)
+        program.offers.of_unseen_clients()
         for source, way in endless_sources(program):
             self._unbounded_source(source, way)
         for faults in (*self.missing.values(), self.dropped_context, self.disabled, self.mismatched):
@@ -370,10 +371,12 @@ def _severity(fn: Fun) -> Severity | None:
 
 
 def short(name: str) -> str:
-    """A canonical name as a reader knows it: `net/http.Client.Do` → `http.Client.Do`."""
+    """A canonical name as a reader knows it: `net/http.Client.Do` → `http.Client.Do`; Java without its packages."""
     path, _, rest = name.rpartition("/")
     if not path:
-        return name
+        parts = name.split(".")
+        packages = next((i for i, part in enumerate(parts) if part[:1].isupper()), 0)
+        return ".".join(parts[packages:]) if packages > 2 or parts[0] == "java" else name
     head, dot, tail = rest.partition(".")
     if head.startswith("v") and head[1:].isdigit():
         return f"{path.rpartition('/')[2]}{dot}{tail}"
