@@ -626,6 +626,8 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Version against which defaults were checked; `false`: findings resting on this file have at most low confidence."""
     modules: tuple[str, ...] = ()
     """Import names (Python top-level packages, Go import paths) whose presence is evidence for the library."""
+    coroutines: tuple[str, ...] = ()
+    """Patterns of canonical names of types and functions whose calls must be awaited: they never keep the thread that makes them."""
     types: tuple[TypeEntry, ...] = ()
     calls: tuple[CallEntry, ...] = ()
     entries: tuple[EntryRow, ...] = ()
