@@ -25,8 +25,10 @@ _SERVES = re.compile(
 """Names of functions whose end by cancellation is how they are meant to end."""
 _STARTED = frozenset({"run", "call", "main"})
 """Java's methods that a thread or the process starts with: nobody above them waits for an interrupt."""
-_RESTORES = "interrupt"
-"""The method of Java's threads that sets the flag again."""
+_FLAG = "interrupt"
+"""Java's methods that set the flag again, read it, or clear it knowingly: `interrupt`, `interrupted`, `isInterrupted`."""
+_ASKS = re.compile(r"run|stop|clos|aliv|shutdown|terminat|done|is_set|exit|quit|cancel|active|enabled", re.IGNORECASE)
+"""Tests of loops that ask whether to go on."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ class Swallowed:
     def _expected(self, fn: Fun) -> bool:
         """Whether the function cancels or interrupts something itself, or sets the flag again further down."""
         if fn.module.language == "java":
-            return any(site.last == _RESTORES for site in fn.body.calls)
+            return any(site.last == _FLAG for site in fn.body.calls) or fn.name == "main"
         return cancels(fn)
 
     def _handled(self, caught: _Caught) -> bool:
@@ -217,7 +219,7 @@ class Swallowed:
             if isinstance(node, f.Call):
                 site = self.errors.site(node, fn)
                 entry = self.errors.entry(site) if site is not None else None
-                if entry is not None and entry.does == "exit":
+                if (entry is not None and entry.does == "exit") or dotted(node.fn).rpartition(".")[2].startswith(_FLAG):
                     return True
                 if self._passes_on(node, caught.bound, entry.does if entry is not None else ""):
                     return True
@@ -229,7 +231,7 @@ class Swallowed:
         )
 
     def _restores(self, fn: Fun) -> bool:
-        return any(call.rpartition(".")[2] == _RESTORES for call in fn.head.calls) or any(
+        return any(call.rpartition(".")[2].startswith(_FLAG) for call in fn.head.calls) or any(
             isinstance(n, f.Raise) for n in walk_block(fn.block)
         )
 
@@ -254,12 +256,18 @@ class Swallowed:
         fn = caught.fn
         task = "thread" if fn.module.language == "java" else "task"
         leaves = ends <= {"return", "raise"}
-        loop = next((a.node for a in reversed(caught.arm.chain()) if a.kind == "loop"), None)
-        if loop is not None and ends & {"falls", "continue"}:
-            inside = not (ends <= {"falls"} and self._falls_out(caught, loop))
-            if inside:
-                step = self.program.step(fn, f.Ref(loop.at, loop.at + 1, ""), "this loop goes on")
-                return f"the loop around it goes on, and the {task} cannot be stopped", (step,)
+        loop = next((a.node for a in reversed(caught.arm.chain()) if isinstance(a.node, f.Loop) and a.kind == "loop"), None)
+        stays = (
+            loop is not None and bool(ends & {"falls", "continue"}) and not (ends <= {"falls"} and self._falls_out(caught, loop))
+        )
+        if loop is not None and stays:
+            if self._stops_otherwise(loop, fn):
+                return None
+            step = self.program.step(fn, f.Ref(loop.at, loop.at + 1, ""), "this loop goes on")
+            endless = loop.form == "ever" or (loop.form == "while" and not any(isinstance(n, f.Bin) for n in walk(loop.test)))
+            return f"the loop around it goes on{f', and the {task} cannot be stopped' if endless else ' with the next round'}", (
+                step,
+            )
         if not leaves:
             following = self._next_wait(caught)
             if following is not None:
@@ -268,9 +276,50 @@ class Swallowed:
         if caller is not None:
             step = self.program.step(caller.fn, caller.call, f"{caller.fn.head.qual} goes on after this call")
             return f"{caller.fn.head.qual} takes it for a normal end and goes on", (step,)
-        if fn.module.language == "java" and not self._is_started(fn):
+        if fn.module.language == "java" and not self._ends_thread(fn):
             return "no caller can see that the thread was interrupted", ()
         return None
+
+    def _stops_otherwise(self, loop: f.Loop, fn: Fun) -> bool:
+        """Whether a loop asks in each round if it shall end, and who says so wakes it by the interrupt: that it is dropped is the
+        design. What a method says that is not the flag of the interrupt is taken for such a question."""
+        asked = [loop.test] if loop.test is not None and loop.form == "while" else []
+        asked += [n.test for n in walk_block(loop.body) if isinstance(n, f.If) and _ends(n.then) & {"break", "return"}]
+        for test in asked:
+            if not _ASKS.search(self.program.text_of(fn, test, 200)):
+                continue
+            calls = [n for n in walk(test) if isinstance(n, f.Call)]
+            if any(_FLAG in (dotted(c.fn) or "").rpartition(".")[2].lower() for c in calls):
+                continue
+            if fn.module.language == "java" and any("." not in dotted(c.fn).removeprefix("this.") for c in calls):
+                return True
+            bases = {dotted(c.fn).rpartition(".")[0] for c in calls} or set(mentions(test))
+            words = {base.rpartition(".")[2] for base in bases} - {""}
+            if any(self._wakes(other, words) for other in fn.module.functions if other is not fn):
+                return True
+        return False
+
+    def _wakes(self, fn: Fun, words: set[str]) -> bool:
+        """Whether a function says by one of these names that something shall end, and cancels or interrupts."""
+        called = [call.rpartition(".") for call in fn.head.calls]
+        speaks = any(base.rpartition(".")[2] in words for base, _, _ in called) or bool(words & set(fn.head.writes))
+        if not speaks:
+            return False
+        return any(
+            "cancel" in last
+            or last == _FLAG
+            or any(e.does == "cancel" for site in fn.body.calls if site.last == last for e in [self.errors.entry(site)] if e)
+            for _, _, last in called
+        )
+
+    def _ends_thread(self, fn: Fun, depth: int = 0) -> bool:
+        """Whether the end of the function is the end of its thread: it starts with it, or comes to nothing more in what does."""
+        if self._is_started(fn):
+            return True
+        sites = self.errors.resolver.callers(fn)[0] if depth < 2 else []
+        return bool(sites) and all(
+            site.loop is None and not self._goes_on(site) and self._ends_thread(site.fn, depth + 1) for _, site, _, _ in sites
+        )
 
     def _falls_out(self, caught: _Caught, loop: f.Node) -> bool:
         """Whether what follows the handler inside of the loop always leaves it."""
@@ -309,11 +358,14 @@ class Swallowed:
         if depth > 1:
             return None
         for caller, site, _args, _this in self.errors.resolver.callers(fn)[0]:
-            if caller.fn.module.is_test or site.how or (fn.module.language == "python" and not site.awaited):
+            if (
+                caller.fn.module.is_test
+                or site.how
+                or caller.fn.name == "main"
+                or (fn.module.language == "python" and not site.awaited)
+            ):
                 continue
-            if any(a.kind in ("handler", "final") for a in site.arm.chain()) or caller.fn.name == "main":
-                continue
-            if cancels(caller.fn):
+            if any(a.kind in ("handler", "final") for a in site.arm.chain()) or cancels(caller.fn):
                 continue
             if site.loop is not None and isinstance(site.loop, f.Loop) and not isinstance(site.stmt, f.Return):
                 return site
