@@ -17,6 +17,6 @@ RULE = Rule(
     name="abandoned-worker",
     severity=Severity.WARNING,
     summary="Work that outlives its caller and then blocks, leaks or holds the caller up.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "java"}),
     check=check,
 )

@@ -8,12 +8,15 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from resilint import facts as f
 from resilint.flow.spawns import Spawn, leaves_by, nodes, short
+from resilint.flow.streams import receiver_of
 from resilint.flow.values import Null, Num, Obj
 from resilint.flow.waits import Wait, waits_in
 from resilint.knowledge.schema import Bound, CallEntry
-from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
+from resilint.link.code import CallSite, Fun, called_part, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ def abandoned_of(program: Program) -> Iterator[Abandoned]:
     finder = _Finder(program)
     yield from finder.stuck_sends()
     yield from finder.late_joins()
+    yield from finder.left_futures()
     yield from finder.dropped_tasks()
 
 
@@ -184,8 +188,9 @@ class _Finder:
     def late_joins(self) -> Iterator[Abandoned]:
         """Joins with a timeout whose work goes on when it is over."""
         among = self.program.spawning.may_start
-        for site in self.program.sites(self._join_times.__contains__, "python", among=among):
-            if not _may_be_timed(site.call, self._join_times[site.last]):
+        times = self._join_times("python")
+        for site in self.program.sites(times.__contains__, "python", among=among):
+            if not _may_be_timed(site.call, times[site.last]):
                 continue
             for target, entry in self.program.described(site):
                 patience = self._patience(entry, target, site)
@@ -196,13 +201,12 @@ class _Finder:
                     yield found
                     break
 
-    @cached_property
-    def _join_times(self) -> dict[str, list[Bound]]:
+    def _join_times(self, language: str) -> dict[str, list[Bound]]:
         """Where calls that wait for work, not for the next item of a queue, take their time, by the last segment of their names."""
-        table = self.program.knowledge.of("python")
+        table = self.program.knowledge.of(language)
         out: dict[str, list[Bound]] = {}
         for call in (call for library in table.libraries for call in library.calls if call.does in ("wait", "submit")):
-            times = [b for b in call.bounds if b.slot in ("wait", "total") and b.unit == "s"]
+            times = [b for b in call.bounds if b.slot in ("wait", "total") and b.unit in ("s", "dur")]
             for name in call.names if times else ():
                 kind = table.type(name.rpartition(".")[0])
                 if kind is None or kind.role != "queue":
@@ -352,6 +356,124 @@ class _Finder:
             for other in body.calls
         )
 
+    # ------------------------------------------------------------ Java: a future that is given up
+
+    def left_futures(self) -> Iterator[Abandoned]:
+        """Waits for a future that end before its work does, which nobody stops: the thread stays with it."""
+        if not self.program.spawning.has_java:
+            return
+        times = self._join_times("java")
+        setters = self._time_setters
+        among = self.program.spawning.may_start
+        for site in self.program.sites(lambda last: last in times or last in setters, "java", among=among):
+            if not site.call.args:
+                continue
+            for target in self.program.targets(site):
+                found = self._left(site, target)
+                if found is not None:
+                    yield found
+                    break
+
+    @cached_property
+    def _time_setters(self) -> frozenset[str]:
+        """Methods that give a future a time after which it is over for those who wait for it."""
+        table = self.program.knowledge.of("java")
+        kinds = (kind for library in table.libraries for kind in library.types if kind.role == "future" and not kind.fluent)
+        return frozenset(b.setter for kind in kinds for b in kind.bounds if b.setter is not None and b.slot == "wait")
+
+    def _left(self, site: CallSite, target: Target) -> Abandoned | None:
+        fn, holder = site.fn, target.holder
+        starts = self._started_by(holder)
+        if holder is None or not starts or any(s.row.joins or not s.bodies for s in starts):
+            return None
+        table = self.resolver.table(fn.module)
+        entry = target.entry
+        rows = [b for b in entry.bounds if b.slot == "wait"] if entry is not None and entry.does == "wait" else []
+        if entry is None:
+            rows = [b for b in table.bounds(self.resolver.external_type(holder)) if b.setter == site.last and b.slot == "wait"]
+            rows = [msgspec.structs.replace(b, setter=None) for b in rows]
+        slots = [s for source in self.program.slots.at_call(rows, target.binds, (fn, site.call)) for s in source.slots]
+        if not slots or any(s.state in ("absent", "disabled") for s in slots):
+            return None
+        numbers = [s.number for s in slots if s.number is not None]
+        patience = max(numbers) if len(numbers) == len(slots) else -1.0
+        if 0 <= patience <= 0 or self._asks_again(site):
+            return None
+        stoppable = not any(s.row.default_executor is not None for s in starts)
+        if self._handed_on(site, stoppable):
+            return None
+        longest, wait_steps, unknown = self._longest(tuple(b for s in starts for b in s.bodies), starts)
+        if not unknown and 0 < longest <= SMALL * max(patience, 0):
+            return None
+        if longest == 0 and not unknown and not any(self._is_opaque(b, 0) for s in starts for b in s.bodies):
+            return None
+        said = f"after {patience:g} s" if patience > 0 else "when the time is over"
+        ends = " for ever" if longest == inf else f" for up to {longest:g} s" if longest > 0 and not unknown else ""
+        why = "nothing cancels it" if stoppable else "a CompletableFuture cannot stop it"
+        steps = [self.program.step(s.fn, called_part(s.site.call), "the work is started here") for s in starts]
+        text = f"giving up {said} leaves the worker running{ends}: {why}"
+        span = self.program.span_of(fn, called_part(site.call))
+        return Abandoned(span, text, Confidence.MEDIUM, (*steps, *wait_steps))
+
+    def _started_by(self, holder: Obj | None) -> list[Spawn]:
+        """The spawns that a future, or the one it was derived from, stands for."""
+        current, seen = holder, 0
+        while current is not None and seen < 6:
+            if isinstance(current.node, f.Call) and id(current.node) in self._by_call:
+                spawn = self._by_call[id(current.node)]
+                return [spawn] if spawn.row.target is not None else []
+            current, seen = current.parent, seen + 1
+        return []
+
+    def _asks_again(self, site: CallSite) -> bool:
+        """Whether the wait is tried again until the work is done: a poll, which gives nothing up."""
+        return site.loop is not None and any(
+            isinstance(arm.node, f.Try)
+            and arm.kind == "try"
+            and arm.node.at >= site.loop.at
+            and any(not leaves(h.body) or _goes_round(h.body) for h in arm.node.handlers)
+            and not (isinstance(site.loop, f.Loop) and site.loop.form == "each")
+            for arm in site.arm.chain()
+        )
+
+    def _handed_on(self, site: CallSite, stoppable: bool) -> bool:
+        """Whether a future is cancelled, or given to somebody else who may do so."""
+        receiver = receiver_of(site.call)
+        name = dotted(receiver)
+        if not stoppable:
+            return False
+        if not name:
+            return False
+        if "." in name.removeprefix("this."):
+            return True
+        for other in (s for fn in _nest(_outermost(site.fn)) for s in fn.body.calls):
+            mine = dotted(receiver_of(other.call)) == name
+            entry = next((e for _, e in self.program.described(other)), None) if mine or other.last == "shutdownNow" else None
+            if entry is not None and entry.does == "cancel":
+                return True
+            if any(dotted(a.value) == name for a in other.call.args):
+                return True
+        if name.startswith("this."):
+            return True
+        return any(
+            stmt.value is not None and dotted(stmt.value) == name
+            for fn in _nest(_outermost(site.fn))
+            for stmt, _ in fn.body.stmts
+            if isinstance(stmt, f.Return | f.Assign)
+        )
+
+    def _is_opaque(self, fn: Fun, depth: int) -> bool:
+        """Whether work calls something of which nothing is known, so that it may take long."""
+        table = self.resolver.table(fn.module)
+        for site in fn.body.calls:
+            for target in self.program.names.java.declared(site.call, fn) or [""]:
+                if isinstance(target, Fun):
+                    if target.head.is_abstract or (depth < 3 and self._is_opaque(target, depth + 1)):
+                        return True
+                elif not target or (table.call(target) is None and not target.startswith(("java.lang.", "java.util."))):
+                    return True
+        return False
+
     # ------------------------------------------------------------ asyncio: a task that nobody holds
 
     def dropped_tasks(self) -> Iterator[Abandoned]:
@@ -423,6 +545,17 @@ def _as_value(expr: f.Expr, name: str) -> bool:
 
 def _receives(op: f.Stmt, name: str) -> bool:
     return not isinstance(op, f.Send) and any(isinstance(n, f.Recv) and dotted(n.value) == name for n in walk(op))
+
+
+def _goes_round(block: f.Block) -> bool:
+    """Whether a block goes on with the next round of a loop."""
+    return bool(block) and isinstance(block[-1], f.Jump) and block[-1].kind == "continue"
+
+
+def _outermost(fn: Fun) -> Fun:
+    while fn.parent is not None:
+        fn = fn.parent
+    return fn
 
 
 def _returns(block: f.Block) -> bool:

@@ -181,7 +181,7 @@ class Spawns:
 
     def _requests(self) -> Iterator[Spawn]:
         """Calls of a client that send and give a future for the answer. A publisher sends nothing before somebody subscribes."""
-        for wait in self.program.all_waits if self._futures else ():
+        for wait in self.program.all_waits if self.has_java else ():
             entry = wait.entry
             if not entry.deferred or entry.spawn is not None or entry.streams or wait.fn.module.is_test:
                 continue
@@ -194,8 +194,8 @@ class Spawns:
             yield spawn
 
     @cached_property
-    def _futures(self) -> bool:
-        """Whether there is code in a language whose calls give futures without a word of the caller's."""
+    def has_java(self) -> bool:
+        """Whether there is Java in the program, where a call may give a future without a word of the caller's."""
         return any(module.language == "java" for module in self.program.names.modules.values())
 
     def near(self, module: Module) -> bool:
