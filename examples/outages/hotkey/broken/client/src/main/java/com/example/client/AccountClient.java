@@ -20,6 +20,9 @@ import org.apache.dubbo.rpc.RpcException;
 /** Calls the one server that merges the entries of an account, so that nobody else wants the lock of its row. */
 public class AccountClient {
 
+    /** The name that Dubbo registers. */
+    private static final String SERVICE = "providers:" + AccountService.class.getName() + "::";
+
     private final ServerList servers;
     private final Duration timeout;
     private final Map<String, AccountService> stubs = new ConcurrentHashMap<>();
@@ -43,7 +46,7 @@ public class AccountClient {
     }
 
     private AccountService owner(String account) throws NacosException {
-        List<Instance> peers = servers.of("account");
+        List<Instance> peers = servers.of(SERVICE);
         Instance owner = peers.get(hash(account) % peers.size());
         return stubs.computeIfAbsent(owner.toInetAddr(), this::connect);
     }

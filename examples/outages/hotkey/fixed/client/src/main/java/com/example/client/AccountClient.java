@@ -22,6 +22,8 @@ import org.apache.dubbo.rpc.RpcException;
 /** Calls the one server that merges the entries of an account, so that nobody else wants the lock of its row. */
 public class AccountClient {
 
+    /** The name that Dubbo registers. */
+    private static final String SERVICE = "providers:" + AccountService.class.getName() + "::";
     /** A hot account is this many rows; its balance is their sum. */
     private static final int PARTS = 4;
 
@@ -51,7 +53,7 @@ public class AccountClient {
 
     /** The server with the highest hash: when one goes, only its own keys move, to owners that all callers agree on. */
     private AccountService owner(String part) throws NacosException {
-        List<Instance> peers = servers.of("account");
+        List<Instance> peers = servers.of(SERVICE);
         Instance owner = Collections.max(peers, Comparator.comparingInt(peer -> hash(peer.toInetAddr() + " " + part)));
         return stubs.computeIfAbsent(owner.toInetAddr(), this::connect);
     }
