@@ -293,11 +293,22 @@ class Swallowed:
                 continue
             if fn.module.language == "java" and any("." not in dotted(c.fn).removeprefix("this.") for c in calls):
                 return True
+            if any(self._is_of_pool(c, fn) for c in calls):
+                return True
             bases = {dotted(c.fn).rpartition(".")[0] for c in calls} or set(mentions(test))
             words = {base.rpartition(".")[2] for base in bases} - {""}
             if any(self._wakes(other, words) for other in fn.module.functions if other is not fn):
                 return True
         return False
+
+    def _is_of_pool(self, call: f.Call, fn: Fun) -> bool:
+        """Whether a pool is asked for its state: what interrupts its threads has ended it before."""
+        site = self.errors.site(call, fn)
+        table = self.errors.resolver.table(fn.module)
+        kinds = (
+            [table.type(target.name.rpartition(".")[0]) for target, _ in self.program.described(site)] if site is not None else []
+        )
+        return any(kind is not None and kind.role == "executor" for kind in kinds)
 
     def _wakes(self, fn: Fun, words: set[str]) -> bool:
         """Whether a function says by one of these names that something shall end, and cancels or interrupts."""
