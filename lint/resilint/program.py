@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from resilint.flow.after_cancel import AfterCancel
     from resilint.flow.balancers import Balancers
     from resilint.flow.batches import Batch
+    from resilint.flow.blocking import Blocking
     from resilint.flow.choices import Choices
     from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors
@@ -385,6 +386,13 @@ class Program:
         from resilint.flow.pool_tasks import PoolTasks
 
         return PoolTasks(self)
+
+    @cached_property
+    def blocking(self) -> Blocking:
+        """Waits on event loops and on executors of the whole process."""
+        from resilint.flow.blocking import Blocking
+
+        return Blocking(self)
 
     @cached_property
     def errors(self) -> Errors:

@@ -1,0 +1,294 @@
+"""Waits on threads that everybody needs: an event loop, or an executor that the whole process shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import translate
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from resilint import facts as f
+from resilint.flow.pool_tasks import PoolFault, Task
+from resilint.flow.spawns import Reach, Spawn, short
+from resilint.flow.values import FnVal, Obj
+from resilint.knowledge.schema import CallEntry, TypeEntry
+from resilint.link.code import CallSite, Fun, dotted, walk
+from resilint.model import Confidence, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program, Target
+
+_BLOCKS = ("network", "query", "connect", "sleep")
+_CALLS = 3
+"""How many calls below a coroutine a wait is sought."""
+_ONCE = re.compile(r"^_*(?:main|start\w*|setup\w*|set_up\w*|init\w*|shutdown\w*|stop\w*|close\w*|lifespan|__aenter__|__aexit__)$")
+
+Way = tuple[str, tuple[Step, ...]]
+"""What waits, and the calls that lead to it."""
+
+
+class Blocking:
+    """Finds waits that hold up more than their own work."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self._ways: dict[tuple[Fun, int], Way | None] = {}
+
+    def faults(self) -> Iterator[PoolFault]:
+        """Every one of them, in order of path and position."""
+        found = [*self._on_loops(), *self._on_shared(), *self._annotated()]
+        yield from sorted(found, key=lambda fault: (fault.span, fault.text))
+
+    # ------------------------------------------------------------ event loops
+
+    def _on_loops(self) -> Iterator[PoolFault]:
+        for fn in self.program.functions("python"):
+            if not fn.head.is_async or self.program.is_test(fn):
+                continue
+            if not any(self._worth(call) for call in fn.head.calls):
+                continue
+            once = _ONCE.match(fn.name) is not None
+            for site in fn.body.calls:
+                if site.awaited or not self._worth(dotted(site.call.fn) or site.last) or _under_async(site):
+                    continue
+                way = self._way_of(site, _CALLS)
+                if way is not None:
+                    yield self._on_loop(fn, site, way, Confidence.LOW if once else Confidence.HIGH)
+
+    def _on_loop(self, fn: Fun, site: CallSite, way: Way, sure: Confidence) -> PoolFault:
+        api, steps = way
+        called = self.program.text_of(fn, site.call.fn, 40)
+        how = f"`{called}` blocks" if not steps else f"`{called}` waits in {short(api)} and blocks"
+        text = f"{how} the event loop: until it returns, nothing else on this loop goes on"
+        return PoolFault(self.program.span_of(fn, site.call), text, sure, steps)
+
+    def _worth(self, called: str) -> bool:
+        last = called.rpartition(".")[2]
+        return last in self._blocking_names or last in self._own_names
+
+    def _way_of(self, site: CallSite, depth: int) -> Way | None:
+        """How a call comes to wait on the thread that makes it."""
+        if site.how or _is_given_zero(site):
+            return None
+        if site.last in self._blocking_names:
+            for target, entry in self.program.described(site):
+                if self._blocks(target, entry, site):
+                    return target.name, ()
+        if depth <= 0 or site.last not in self._own_names:
+            return None
+        for callee in self.program.callees(site):
+            if callee.head.is_async or callee.head.is_generator:
+                continue
+            way = self._way_in(callee, depth - 1)
+            if way is not None:
+                return way
+        return None
+
+    def _way_in(self, fn: Fun, depth: int) -> Way | None:
+        key = (fn, depth)
+        if key not in self._ways:
+            self._ways[key] = None
+            for site in fn.body.calls:
+                if not self._worth(dotted(site.call.fn) or site.last):
+                    continue
+                way = self._way_of(site, depth)
+                if way is not None:
+                    step = self.program.step(
+                        fn, site.call, f"{short(way[0])} waits here" if not way[1] else f"called from {fn.head.qual}"
+                    )
+                    self._ways[key] = (way[0], (step, *way[1]))
+                    break
+        return self._ways[key]
+
+    def _blocks(self, target: Target, entry: CallEntry, site: CallSite) -> bool:
+        """Whether a call keeps its thread while it waits."""
+        if entry.deferred or entry.spawn is not None or self._is_coroutine(target, site):
+            return False
+        if entry.does in _BLOCKS:
+            return True
+        return entry.does == "wait" and (entry.waits_for == "process" or self._role(target, site) in ("process", "thread"))
+
+    def _role(self, target: Target, site: CallSite) -> str:
+        kind = self.resolver.table(site.fn.module).type(target.name.rpartition(".")[0])
+        return kind.role if kind is not None else ""
+
+    def _is_coroutine(self, target: Target, site: CallSite) -> bool:
+        if self._coroutines(target.name):
+            return True
+        kind = self.resolver.table(site.fn.module).type(target.name.rpartition(".")[0])
+        if kind is None or not any(self._coroutines(alias) for alias in kind.aliases):
+            return False
+        # The type has two forms under one name: only what was surely made as the other one blocks.
+        obj: Obj | None = target.holder
+        while obj is not None and obj.parent is not None:
+            obj = obj.parent
+        return obj is None or not obj.maker or self._coroutines(obj.maker)
+
+    @cached_property
+    def _coroutines(self) -> CoroutineNames:
+        libraries = self.program.knowledge.of("python").libraries
+        return CoroutineNames([pattern for library in libraries for pattern in library.coroutines])
+
+    @cached_property
+    def _blocking_names(self) -> frozenset[str]:
+        table = self.program.knowledge.of("python")
+        calls = [c for library in table.libraries for c in library.calls if c.does in _BLOCKS or c.does == "wait"]
+        open_ended = {t.any_method for library in table.libraries for t in library.types if t.any_method is not None}
+        names = {name.rpartition(".")[2] for call in calls for name in call.names if name not in open_ended}
+        return frozenset(names)
+
+    @cached_property
+    def _own_names(self) -> frozenset[str]:
+        """Names of plain functions: what a coroutine may run on its own thread."""
+        return frozenset(fn.name for fn in self.program.functions("python") if fn.head.kind != "lambda" and not fn.head.is_async)
+
+    # ------------------------------------------------------------ executors of the whole process
+
+    def _on_shared(self) -> Iterator[PoolFault]:
+        for task in self._tasks():
+            kind = task.shared
+            if kind is None or self.program.is_test(task.fn) or not self._is_scarce(kind, task.fn):
+                continue
+            if any(name in self._replaced for name in kind.instances):
+                continue
+            if task.spawn.bodies and all(body.head.is_async for body in task.spawn.bodies):
+                continue
+            reach = self._reach(task)
+            if reach is None or not reach.sure or self.program.spawning.gated(task.spawn, None):
+                continue
+            what = self.program.text_of(task.fn, task.site.call.fn, 40)
+            text = f"what `{what}` starts waits on an executor of the whole process: meanwhile others find no thread there"
+            yield PoolFault(self.program.span_of(task.fn, task.site.call), text, Confidence.MEDIUM, reach.steps)
+
+    def _tasks(self) -> Iterator[Task]:
+        """What is given to executors; also by methods of collections, which nothing but their name tells."""
+        yield from self.program.pool_tasks.all
+        known = {(task.fn.module.path, task.site.call.at, task.site.call.end) for task in self.program.pool_tasks.all}
+        table = self.program.knowledge.of("java")
+        rows = {
+            name.rpartition(".")[2]: (name, call.spawn)
+            for library in table.libraries
+            for call in library.calls
+            if call.spawn is not None and call.spawn.default_executor is not None and call.spawn.target is None and call.spawn.joins
+            for name in call.names
+            if (kind := table.type(name.rpartition(".")[0])) is not None and kind.role == "value"
+        }
+        own = {fn.name for fn in self.program.functions("java")}
+        for site in self.program.sites(lambda last: last in rows and last not in own, "java"):
+            if (site.fn.module.path, site.call.at, site.call.end) in known or site.call.args:
+                continue
+            name, row = rows[site.last]
+            shared = table.instance(row.default_executor or "")
+            if shared is not None:
+                yield Task(Spawn(site.fn, site, name, "job", row), None, shared)
+
+    def _is_scarce(self, kind: TypeEntry, fn: Fun) -> bool:
+        """Whether work queues behind what waits there; an executor that refuses is made for waiting."""
+        if kind.event_loop:
+            return True
+        rows = [b for b in self.resolver.table(fn.module).bounds(kind.name) if b.slot == "capacity"]
+        return kind.shared and all(b.default == "endless" for b in rows)
+
+    def _reach(self, task: Task) -> Reach | None:
+        spawning = self.program.spawning
+        reach = spawning.reach_of(task.spawn)
+        if reach is None and not task.spawn.bodies:
+            reach = spawning.reach(self._chained(task))
+        return reach
+
+    def _chained(self, task: Task) -> list[Fun]:
+        """Functions given to the calls that go on with the result: `xs.parallelStream().map(this::load)`."""
+        fn, call = task.fn, task.site.call
+        out: list[Fun] = []
+        for site in fn.body.calls:
+            inside = site.call.fn.at <= call.at and call.end <= site.call.fn.end and site.call is not call
+            if not inside:
+                continue
+            for arg in site.call.args:
+                if isinstance(arg.value, f.Fn):
+                    out.append(fn.module.functions[arg.value.index])
+                else:
+                    flows = self.resolver.ask(arg.value, self.resolver.frame(fn))
+                    out.extend(x.thing.fn for x in flows if isinstance(x.thing, FnVal))
+        return out
+
+    @cached_property
+    def _replaced(self) -> frozenset[str]:
+        """Executors of the process in whose place the program puts its own."""
+        table = self.program.knowledge.of("python")
+        rows = {
+            n.rpartition(".")[2]
+            for lib in table.libraries
+            for c in lib.calls
+            if c.does == "configure" and c.holder
+            for n in c.names
+        }
+        out: set[str] = set()
+        for site in self.program.sites(rows.__contains__, "python"):
+            out.update(e.holder for _, e in self.program.described(site) if e.does == "configure" and e.holder is not None)
+        return frozenset(out)
+
+    # ------------------------------------------------------------ annotations
+
+    def _annotated(self) -> Iterator[PoolFault]:
+        """Methods that an annotation sends to the default executor."""
+        table = self.program.knowledge.of("java")
+        rows = {n: c for lib in table.libraries for c in lib.calls if c.spawn is not None and c.spawn.decorates for n in c.names}
+        words = {name.rpartition(".")[2] for name in rows}
+        for fn in self.program.functions("java"):
+            for annotation in fn.head.decorators:
+                written = dotted(annotation.fn if isinstance(annotation, f.Call) else annotation)
+                if written.rpartition(".")[2] not in words or fn.module.is_test or _has_value(annotation):
+                    continue
+                name = self.program.names.java.type(written, fn)
+                if not isinstance(name, str) or name not in rows or self._own_executors:
+                    continue
+                reach = self.program.spawning.reach((fn,))
+                if reach is None or not reach.sure:
+                    continue
+                text = f"`{fn.name}` waits on the default executor that all methods with this annotation share"
+                yield PoolFault(self.program.span_of(fn, annotation), text, Confidence.MEDIUM, reach.steps)
+
+    @cached_property
+    def _own_executors(self) -> bool:
+        """Whether the program gives the container an executor of its own: an annotated method makes one."""
+        return any(pool.fn.module.language == "java" and pool.fn.head.decorators for pool in self.program.pools.of_role("executor"))
+
+
+class CoroutineNames:
+    """Tells whether a canonical name belongs to calls that must be awaited."""
+
+    def __init__(self, patterns: list[str]) -> None:
+        self._pattern = re.compile("|".join(translate(p) for p in patterns)) if patterns else None
+
+    def __call__(self, name: str) -> bool:
+        return self._pattern is not None and self._pattern.match(name) is not None
+
+
+def _under_async(site: CallSite) -> bool:
+    """Whether a call stands in the head of an `async with` or `async for`, or inside an `await`."""
+    stmt = site.stmt
+    if isinstance(stmt, f.With) and stmt.is_async:
+        return any(item.value.at <= site.call.at < item.value.end for item in stmt.items)
+    if isinstance(stmt, f.Loop) and stmt.is_async and stmt.iter is not None:
+        return stmt.iter.at <= site.call.at < stmt.iter.end
+    return any(isinstance(node, f.Comp) and any(g.is_async for g in node.gens) for node in walk(stmt) if _holds(node, site.call))
+
+
+def _holds(node: f.Node, call: f.Call) -> bool:
+    return isinstance(node, f.Node) and node.at <= call.at and call.end <= node.end
+
+
+def _is_given_zero(site: CallSite) -> bool:
+    return (
+        bool(site.call.args)
+        and isinstance(site.call.args[0].value, f.Lit)
+        and site.call.args[0].value.value == 0
+        and site.last == "sleep"
+    )
+
+
+def _has_value(annotation: f.Expr) -> bool:
+    return isinstance(annotation, f.Call | f.New) and bool(annotation.args if isinstance(annotation, f.Call) else annotation.fields)
