@@ -76,7 +76,7 @@ class EndlessWaits:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
-        self._ways: dict[tuple[Fun, bool], _Way | None] = {}
+        self._ways: dict[tuple[Fun, bool, bool], _Way | None] = {}
         self._inside: dict[Fun, Wait | None] = {}
         found: dict[object, Fault] = {}
         for wait in waits_of(program, "wait", among=self._may_matter):
@@ -126,7 +126,7 @@ class EndlessWaits:
             )
         if cause == "message" and (_is_pause(wait) or self._is_own_job(wait.site) or self._answered_here(wait)):
             return None
-        way = self._way(wait.fn, waits_for_message=cause == "message")
+        way = self._way(wait.fn, waits_for_message=cause == "message", looped=wait.site.loop is not None)
         if way is None:
             return None
         program = self.program
@@ -286,19 +286,20 @@ class EndlessWaits:
 
     # ------------------------------------------------------------ who comes there
 
-    def _way(self, fn: Fun, *, waits_for_message: bool) -> _Way | None:
+    def _way(self, fn: Fun, *, waits_for_message: bool, looped: bool) -> _Way | None:
         """How a request or a worker comes to a function; `None` if none is known to, or if all that do only start or end something.
-        Where a message is waited for, an endless loop around a call on the way is taken for one whose job that is."""
-        key = (fn, waits_for_message)
+        Where a message is waited for, an endless loop around a call on the way is taken for one whose job that is, and what a
+        worker waits for outside of its loop starts or ends it. `looped`: whether the wait itself stands in a loop."""
+        key = (fn, waits_for_message, looped)
         if key not in self._ways:
-            self._ways[key] = self._find_way(fn, waits_for_message)
+            self._ways[key] = self._find_way(fn, waits_for_message, looped)
         return self._ways[key]
 
-    def _find_way(self, fn: Fun, waits_for_message: bool) -> _Way | None:
+    def _find_way(self, fn: Fun, waits_for_message: bool, looped: bool) -> _Way | None:
         program = self.program
         seen = {fn}
-        queue: list[tuple[Fun, tuple[Step, ...]]] = [(fn, ())]
-        for current, steps in queue:
+        queue: list[tuple[Fun, tuple[Step, ...], bool]] = [(fn, (), looped)]
+        for current, steps, in_loop in queue:
             if current.module.is_test or _ENDS_OR_STARTS.match(family(current).name):
                 continue
             at = f.Ref(current.head.name_at, current.head.name_at + len(current.name.encode()), current.name)
@@ -309,7 +310,7 @@ class EndlessWaits:
                     return _Way(_SERVING[entry.kind], (said, *steps))
                 continue
             starters = self._starters.get(current, [])
-            if starters and program.spawning.serves(current):
+            if starters and (in_loop or not waits_for_message) and program.spawning.serves(current):
                 spawn = starters[0]
                 said = program.step(spawn.fn, spawn.site.call, f"{current.head.qual} is started here as a worker")
                 return _Way("the worker", (said, *steps))
@@ -324,7 +325,8 @@ class EndlessWaits:
                 if waits_for_message and self._is_own_job(site):
                     continue
                 seen.add(site.fn)
-                queue.append((site.fn, (program.step(site.fn, site.call, f"{site.fn.head.qual} calls it here"), *steps)))
+                said = program.step(site.fn, site.call, f"{site.fn.head.qual} calls it here")
+                queue.append((site.fn, (said, *steps), in_loop or site.loop is not None))
         return None
 
     def _is_waited_for(self, spawn: Spawn) -> bool:
@@ -359,7 +361,7 @@ class EndlessWaits:
         sent = self._handed_over(fn, holder) if holder else None
         if sent is None:
             return None
-        way = self._way(fn, waits_for_message=True)
+        way = self._way(fn, waits_for_message=True, looped=True)
         if way is None:
             return None
         steps = (*way.steps, self.program.step(fn, sent, f"`{name}` is handed over here for the answer"))
