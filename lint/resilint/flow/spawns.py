@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from resilint import facts as f
 from resilint.flow.inputs import NONE, Size, worst
 from resilint.flow.streams import receiver_of
-from resilint.flow.values import Bound, Ext, Flow, FnVal, Frame, Hop, Num, Obj
+from resilint.flow.values import Bound, ClassVal, Ext, Flow, FnVal, Frame, Hop, Num, Obj
 from resilint.knowledge.schema import Bound as KnownBound
 from resilint.knowledge.schema import CallEntry, SpawnRow
-from resilint.link.code import CODE, CallSite, Fun, Module, called_part, children, dotted, leaves, walk
+from resilint.link.code import CODE, CallSite, Fun, Klass, Module, called_part, children, dotted, leaves, walk
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ _OF_CONTEXT = re.compile(
     r"^(?:Ctx|From|With|Into|Log|Debug|Info|Warn|Error|Trace|Record|Observe|Start|Inject|Extract)|(?:Context|Logger)$"
 )
 """Calls that are given a context for what it carries, not to wait under it."""
+
+_RUNS = ("run", "call", "get", "compute")
+"""Methods of Java's interfaces for work: Runnable, Callable, Supplier, RecursiveTask."""
 
 Unit = Literal["goroutine", "thread", "process", "task", "job", "request"]
 
@@ -321,6 +324,9 @@ class Spawns:
                 if isinstance(thing, FnVal):
                     bodies.append(thing.fn)
                     continue
+                if isinstance(thing, ClassVal):
+                    bodies.extend(self._run_of(thing.klass))
+                    continue
                 name = self.resolver.canonical(thing) if isinstance(thing, Ext | Bound) else ""
                 row = table.call(name) if name else None
                 inner = None
@@ -348,12 +354,22 @@ class Spawns:
             for thing, _ in self.resolver.unwrap(flow.thing, (), frame):
                 if isinstance(thing, FnVal):
                     bodies.append(thing.fn)
+                elif isinstance(thing, Obj) and isinstance(thing.type, Klass):
+                    bodies.extend(self._run_of(thing.type))
                 elif isinstance(thing, Ext | Bound):
                     name = self.resolver.canonical(thing)
                     row = table.call(name)
                     if row is not None and row.does in WAITS:
                         direct.append(name)
         return tuple(dict.fromkeys(bodies)), tuple(direct), running
+
+    def _run_of(self, klass: Klass) -> list[Fun]:
+        """The method that runs where an object stands for work: that of the interface which its class has for it."""
+        if klass.module.language != "java":
+            return []
+        names = self.program.names.java
+        found = ([fn for fn in names.dispatched(klass, name, 0) if not fn.head.is_abstract] for name in _RUNS)
+        return next((methods for methods in found if methods), [])
 
     def _elements(self, expr: f.Expr, frame: Frame, depth: int) -> tuple[tuple[Fun, ...], tuple[str, ...], bool]:
         """What runs where all elements of a collection are started."""
@@ -587,7 +603,7 @@ class Spawns:
             out: dict[Fun, CallSite | None] = {}
             for site in fn.body.calls:
                 if not site.last or site.last in self._own_names:
-                    for callee in self.program.callees(site):
+                    for callee in self.program.callees(site) or self._declared(site):
                         out.setdefault(callee, site)
                 for arg in site.call.args:
                     if isinstance(arg.value, f.Fn):
@@ -605,6 +621,13 @@ class Spawns:
                             out.setdefault(body, site)
             found = self._next[fn] = tuple((site, callee) for callee, site in out.items())
         return found
+
+    def _declared(self, site: CallSite) -> list[Fun]:
+        """What a call enters by what is declared, where no value says it."""
+        if site.fn.module.language != "java":
+            return []
+        targets = self.program.names.java.declared(site.call, site.fn)
+        return [target for target in targets if isinstance(target, Fun) and not target.head.is_abstract]
 
     @cached_property
     def _own_names(self) -> frozenset[str]:
