@@ -9,7 +9,7 @@ from resilint import Finding, Program, Rule, Severity
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in chain(program.endless_waits.faults, program.setting_faults.endless_waits):
+    for fault in chain(program.endless_waits.faults, program.timeouts.pool_waits, program.setting_faults.endless_waits):
         yield RULE.finding(fault.span, fault.message, fault.value)
 
 

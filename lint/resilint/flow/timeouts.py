@@ -62,6 +62,7 @@ class Timeouts:
         self.dropped_context: list[Fault] = []
         self.disabled: list[Fault] = []
         self.mismatched: list[Fault] = []
+        self.pool_waits: list[Fault] = []
         self._disabled_at: set[tuple[str, int]] = set()
         self._seen: set[object] = set()
         self._written()
@@ -321,11 +322,28 @@ class Timeouts:
             slot = found.slot
             if slot.mismatch and slot.bound.slot in TIME:
                 self._mismatch(found)
+            elif slot.state == "disabled" and slot.bound.slot == "pool_wait":
+                self._waits_for_connection(found)
             elif slot.state == "disabled" and slot.bound.slot in TIME and not self._covered(found):
                 fn, node = found.where
                 confidence = Confidence.HIGH
                 hops = slot.flow.hops if slot.flow is not None else ()
                 self._add_disabled((fn, node), found.api, "", confidence, self.program.trace(hops[:-1]))
+
+    def _waits_for_connection(self, found: WrittenSlot) -> None:
+        """A wait for a connection of a pool that is written to have no end; a bound on using connections does not bound it."""
+        fn, node = found.where
+        if (
+            fn.module.is_test
+            or found.slot.bound.unit == "bool"
+            or any(fault.key == (fn.module.path, node.end) for fault in self.pool_waits)
+        ):
+            return
+        text = self.program.text_of(fn, node, 30)
+        message = f"`{text}` lets who asks {short(found.api)} for a connection wait for ever when none comes back"
+        hops = found.slot.flow.hops if found.slot.flow is not None else ()
+        value = Value(inf, Confidence.HIGH, self.program.trace(hops[:-1]))
+        self.pool_waits.append(Fault(self.program.span_of(fn, node), message, value, key=(fn.module.path, node.end)))
 
     def _mismatch(self, found: WrittenSlot) -> None:
         fn, node = found.where
