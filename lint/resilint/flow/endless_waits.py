@@ -79,13 +79,21 @@ class EndlessWaits:
         self._ways: dict[tuple[Fun, bool, bool], _Way | None] = {}
         self._inside: dict[Fun, Wait | None] = {}
         found: dict[object, Fault] = {}
+        locks: list[Wait] = []
         for wait in waits_of(program, "wait", among=self._may_matter):
             cause = self.cause(wait)
+            if cause == "lock":
+                locks.append(wait)
             fault = self._judge(wait, cause) if cause is not None else None
             if fault is not None:
                 found.setdefault(fault.key, fault)
         for fault in self._replies():
             found.setdefault(fault.key, fault)
+        reported = frozenset(found)
+        for wait in locks:
+            fault = self._locked(wait, reported)
+            if fault is not None:
+                found.setdefault(fault.key, fault)
         self.faults = sorted(found.values(), key=lambda x: (x.span, x.message))
 
     # ------------------------------------------------------------ what is waited for
@@ -202,6 +210,44 @@ class EndlessWaits:
         if loop.form == "each":
             return loop.is_async
         return loop.form == "while" and loop.test is not None and bool(_RUNS_ON.search(self.program.text_of(fn, loop.test, 200)))
+
+    # ------------------------------------------------------------ locks
+
+    def _locked(self, wait: Wait, reported: frozenset[object]) -> Fault | None:
+        """A lock that somebody else holds over a wait without end which is quiet by itself, as a consumer's own take is."""
+        name = _lock_name(wait.site.call, wait.fn)
+        if not name[1] or wait.bound not in (None, inf) or self._is_timed(wait):
+            return None
+        held = self._held_over(name, wait)
+        if held is None or (held.fn.module.path, held.site.call.at) in reported:
+            return None
+        way = self._way(wait.fn, waits_for_message=False, looped=True)
+        if way is None:
+            return None
+        step = self.program.step(
+            held.fn, held.site.call, f"{held.fn.head.qual} holds it while {short(held.api)} waits, which can be for ever"
+        )
+        message = f"{short(wait.api)} can wait for ever: the lock is held over {short(held.api)}, which has no end of its own"
+        span = self.program.span_of(wait.fn, wait.site.call)
+        return Fault(span, message, Value(inf, Confidence.HIGH, (*way.steps, step)), key=(span.path, wait.site.call.at))
+
+    @staticmethod
+    def _is_timed(wait: Wait) -> bool:
+        return any(s.bounded and s.written for s in wait.sources) or any(d.kind != "root" for d in wait.deadlines)
+
+    def _held_over(self, name: tuple[int, str], wait: Wait) -> Wait | None:
+        """A wait for a process or message without end in another function, between taking the lock and giving it back."""
+        last = name[1].rpartition(".")[2]
+        for fn in wait.fn.module.functions[1:]:
+            if fn is wait.fn or not any(last in text for text in (*fn.head.calls, *fn.head.values)):
+                continue
+            for start, end in _regions(fn, name):
+                for inner in waits_in(self.program, fn, "wait"):
+                    if start <= inner.site.call.at < end and self._endless(inner) and self.cause(inner) in ("process", "message"):
+                        own = _lock_name(inner.site.call, fn)
+                        if own != name and not any(d.kind != "root" for d in inner.deadlines):
+                            return inner
+        return None
 
     # ------------------------------------------------------------ work that is waited for
 
@@ -413,6 +459,30 @@ def _sent(fn: Fun, names: set[str]) -> f.Node | None:
         if isinstance(stmt, f.Send) and any(isinstance(n, f.Ref) and n.name in names for n in walk(stmt.value)):
             return stmt
     return None
+
+
+def _lock_name(call: f.Call, fn: Fun) -> tuple[int, str]:
+    """The lock whose method is called: the class it is a field of (-1 for other variables), and its name, empty if it has none."""
+    return _variable(dotted(call.fn).rpartition(".")[0], fn)
+
+
+def _variable(name: str, fn: Fun) -> tuple[int, str]:
+    receiver = next((p.name for p in fn.head.params if p.kind == "self"), "")
+    head, dot, rest = name.partition(".")
+    if dot and head == receiver:
+        return (fn.head.owner, rest)
+    return (-1, name)
+
+
+def _regions(fn: Fun, lock: tuple[int, str]) -> Iterator[tuple[int, int]]:
+    """Where a function holds a lock: from the call that takes it to the next one on it, or to the end; the blocks of `with`."""
+    calls = sorted((s for s in fn.body.calls if _lock_name(s.call, fn) == lock), key=lambda s: s.call.at)
+    plain = [s for s in calls if s.how != "defer"]
+    for taken, given in zip(plain[::2], [*plain[1::2], None], strict=False):
+        yield taken.call.end, given.call.at if given is not None else fn.head.end
+    for stmt, _ in fn.body.stmts:
+        if isinstance(stmt, f.With) and stmt.body and any(_variable(dotted(item.value), fn) == lock for item in stmt.items):
+            yield stmt.body[0].at, stmt.body[-1].end
 
 
 def _is_promise(wait: Wait) -> bool:
