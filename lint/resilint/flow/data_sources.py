@@ -24,7 +24,12 @@ def endless_sources(program: Program) -> Iterator[tuple[Obj, Endless]]:
     """Every data source made here whose driver is known and waits for ever for an answer, with the place to mend."""
     for language in CODE:
         table = program.knowledge.of(language)
-        kinds = {kind.name: kind for library in table.libraries for kind in library.types if kind.url and kind.carries}
+        kinds = {
+            kind.name: kind
+            for library in table.libraries
+            for kind in library.types
+            if kind.carries and any(level.url for level in table.mro(kind.name))
+        }
         if not kinds or _statements_bounded(program, language):
             continue
         lasts = frozenset(name.rpartition(".")[2] for kind in kinds.values() for name in (kind.name, *kind.aliases, *kind.made_by))

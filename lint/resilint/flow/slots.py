@@ -669,9 +669,8 @@ class Slots:
             yield Source(row, (Slot("unknown", row, None, None, obj, where),))
             return
         default = self._default(row, obj, where)
-        if default is not None and (
-            row.field or row.arg or row.pos is not None or row.key or row.setter or row.class_attr or row.option
-        ):
+        placed = row.field or row.arg or row.pos is not None or row.key or row.setter or row.class_attr or row.option
+        if default is not None and (placed or is_fixed(row)):
             yield default
 
     @staticmethod
@@ -964,6 +963,23 @@ def say_seconds(seconds: float) -> str:
         if size < limit:
             return f"{seconds / scale:.4g} {unit}"
     return f"{seconds / 3600:.4g} h"
+
+
+def is_fixed(row: Bound) -> bool:
+    """Whether nobody can write what a row speaks of: its default is a fact."""
+    places = (
+        row.arg,
+        row.pos,
+        row.key,
+        row.field,
+        row.setter,
+        row.option,
+        row.class_attr,
+        row.statement,
+        row.annotation,
+        row.setting,
+    )
+    return all(place is None for place in places)
 
 
 def duration_in(text: str, unit: str) -> float | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from resilint import facts as f
 from resilint.flow.deadlines import Deadline, is_awaited
 from resilint.flow.reach import Reach
-from resilint.flow.slots import Slot, Source, decide
+from resilint.flow.slots import Slot, Source, decide, is_fixed
 from resilint.flow.values import Frame, Obj
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, walk
@@ -166,6 +166,9 @@ class _Judge:
         if holder is not None and self.slots.escaped(holder):
             delegated = None
         held = list(self._held(holder, enough)) if holder is not None else []
+        if any(not source.unclear for source in held):
+            # What a call says that takes no bound is for objects of which nothing is known.
+            own = [source for source in own if not is_fixed(source.bound)]
         wait.sources = decide([*own, *held])
         if not wait.sources and holder is not None:
             wait.sources = decide(self._process_wide(holder, enough))

@@ -451,6 +451,8 @@ class Body:
     def reaching(self, name: str, offset: int) -> tuple[list[Definition], bool]:
         """Definitions of `name` whose value may still stand at `offset`, latest first, and whether a path to it has none."""
         defs = self.definitions.get(name)
+        if defs and self.fn.module.language == "java":
+            defs = [d for d in defs if d.kind != "declared"]  # no zero value, but a compile error where nothing follows
         if not defs:
             return [], True
         arms = self.arm_at(offset).chain()

@@ -200,8 +200,11 @@ class JavaNames:
                 return found
         if name in _IMPLICIT:
             return f"java.lang.{name}"
-        # One capital letter is a type parameter by convention.
-        return f"{outside[0]}.{name}" if len(outside) == 1 and len(name) > 1 and name[0].isupper() else None
+        # One capital letter is a type parameter by convention; what nothing declares or imports is generated beside the file.
+        if len(name) < 2 or not name[0].isupper() or name.isupper() or len(outside) > 1:
+            return None
+        package = outside[0] if outside else module.facts.package
+        return f"{package}.{name}" if package else None
 
     def _qualified(self, name: str, importer: Module) -> Klass | str:
         """A full name: a class of the program, or as it stands."""
