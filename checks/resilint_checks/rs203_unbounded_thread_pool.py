@@ -10,6 +10,8 @@ from resilint import Finding, Program, Rule, Severity
 def check(program: Program) -> Iterator[Finding]:
     for pool in program.pools.unbounded_threads():
         yield RULE.finding(pool.span, pool.text, program.value(None, pool.confidence, *pool.steps), severity=pool.severity)
+    for setting in program.setting_faults.unlimited_pools:
+        yield RULE.finding(setting.span, setting.message, setting.value, severity=setting.severity)
 
 
 RULE = Rule(

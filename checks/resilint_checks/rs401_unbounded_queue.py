@@ -10,6 +10,8 @@ from resilint import Finding, Program, Rule, Severity
 def check(program: Program) -> Iterator[Finding]:
     for queue in program.pools.unbounded_queues():
         yield RULE.finding(queue.span, queue.text, program.value(None, queue.confidence, *queue.steps), severity=queue.severity)
+    for setting in program.setting_faults.unlimited_queues:
+        yield RULE.finding(setting.span, setting.message, setting.value, severity=setting.severity)
 
 
 RULE = Rule(

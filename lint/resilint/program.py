@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from resilint.flow.offers import Offers
     from resilint.flow.pool_tasks import PoolTasks
     from resilint.flow.pools import Pools
+    from resilint.flow.shared_pools import SharedPools
     from resilint.flow.queues import Queues
     from resilint.flow.reach import Reach
     from resilint.flow.setting_faults import SettingFaults
@@ -386,6 +387,13 @@ class Program:
         from resilint.flow.pool_tasks import PoolTasks
 
         return PoolTasks(self)
+
+    @cached_property
+    def shared_pools(self) -> SharedPools:
+        """Gates and executors on which one slow user makes the others wait."""
+        from resilint.flow.shared_pools import SharedPools
+
+        return SharedPools(self)
 
     @cached_property
     def blocking(self) -> Blocking:

@@ -230,7 +230,9 @@ class PoolTasks:
             *reached.steps,
             join,
         )
-        return PoolFault(self.program.span_of(inner.fn, inner.site.call), text, Confidence.HIGH, steps)
+        # Given once, it can fill one thread only: others may be left, but who knows what else runs there.
+        sure = Confidence.HIGH if threads.number == 1 or self.pools.recurs(outer.site, pool) else Confidence.LOW
+        return PoolFault(self.program.span_of(inner.fn, inner.site.call), text, sure, steps)
 
     def join_of(self, task: Task) -> Step | None:
         """Where the function that gives a task waits for it, itself or in what it calls."""

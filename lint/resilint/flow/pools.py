@@ -257,7 +257,7 @@ class Pools:
                     if site.last in puts and _names(dotted(site.call.fn).rpartition(".")[0], pool) and site.how != "defer":
                         if feeds_itself or self._is_periodic(site) or self._checked(site, pool, sizes) or self._permitted(site):
                             continue
-                        uses.puts.append(Use(site, self._recurs(site, pool)))
+                        uses.puts.append(Use(site, self.recurs(site, pool)))
             if any(_names(value, pool) for value in fn.head.values):
                 self._follow(fn, pool, uses, puts)
         return uses
@@ -352,7 +352,8 @@ class Pools:
 
     # ------------------------------------------------------------ one use
 
-    def _recurs(self, site: CallSite, pool: Pool) -> bool:
+    def recurs(self, site: CallSite, pool: Pool) -> bool:
+        """Whether a call that puts something into a pool may happen any number of times while others wait."""
         if self._endless_loop(site):
             return True
         looped = any(arm.kind in ("loop", "comp") for arm in site.arm.chain())
