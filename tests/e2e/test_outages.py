@@ -42,6 +42,7 @@ FOUND = {
     ],
     "threadpool": [
         ("RS102", "spring/databases.xml", 'id="archiveDatabase"', "`archiveDatabase`"),
+        ("RS201", "spring/provider.xml", 'id="main"', "3 services share the 200 threads"),
     ],
 }
 
