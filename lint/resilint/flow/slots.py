@@ -226,7 +226,7 @@ class Slots:
         if row.default == "endless":
             return Source(row, (Slot("absent", row, inf, None, holder, where),))
         if isinstance(row.default, int | float):
-            return Source(row, (Slot("finite", row, float(row.default) * self._scale(row), None, holder, where),))
+            return Source(row, (Slot("finite", row, float(row.default), None, holder, where),))
         return None
 
     @staticmethod
@@ -440,14 +440,14 @@ class Slots:
             if row.default == "unset" and not zero_disables:
                 return replace(base, state="absent", number=inf)
             if isinstance(row.default, int | float):
-                return replace(base, state="finite", number=float(row.default) * self._scale(row))
+                return replace(base, state="finite", number=float(row.default))
             return replace(base, state="absent", number=inf)
         if None in row.disabled:
             if by_default and not isinstance(row.default, int | float):
                 return replace(base, state="absent", number=inf)
             return replace(base, state="disabled", number=inf)
         if isinstance(row.default, int | float):
-            return replace(base, state="finite", number=float(row.default) * self._scale(row))
+            return replace(base, state="finite", number=float(row.default))
         return replace(base, state="absent", number=inf)
 
     def _object(self, row: Bound, thing: Obj, flow: Flow, base: Slot, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
