@@ -18,6 +18,6 @@ RULE = Rule(
     name="query-without-timeout",
     severity=Severity.ERROR,
     summary="A database statement that can run for ever.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "yaml", "xml"}),
     check=check,
 )

@@ -18,6 +18,6 @@ RULE = Rule(
     name="timeout-disabled",
     severity=Severity.ERROR,
     summary="A timeout set to the value that means none.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "yaml"}),
     check=check,
 )

@@ -18,6 +18,6 @@ RULE = Rule(
     name="timeout-not-applied",
     severity=Severity.ERROR,
     summary="A timeout that is accepted but never takes effect where it was meant.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "yaml"}),
     check=check,
 )

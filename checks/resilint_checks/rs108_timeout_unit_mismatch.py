@@ -18,6 +18,6 @@ RULE = Rule(
     name="timeout-unit-mismatch",
     severity=Severity.ERROR,
     summary="A timeout whose value is in another unit than its API takes.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "yaml"}),
     check=check,
 )

@@ -348,8 +348,26 @@ class SettingFaults:
         for path, facts in self.program.files.items():
             if facts.kind == "xml" and path.startswith(below):
                 for setting in facts.settings:
-                    if "tatementTimeout" in setting.text or setting.path[-1] in ("@default-statement-timeout", "@timeout"):
+                    # MyBatis' setting of that name, and transactions that advice times.
+                    if setting.text == "defaultStatementTimeout" or setting.path[-2:] == ("tx:method", "@timeout"):
                         return True
+        return False
+
+    def _bounded_by_users(self, bean: Bean) -> bool:
+        """Whether a bean that is given this one, or is given such a bean, bounds statements or transactions."""
+        table = self.program.knowledge.of("java")
+        users, seen = {bean.name} - {""}, set[str]()
+        for _ in range(4):
+            further: set[str] = set()
+            for other in self.surfaces.beans:
+                if other.refers & users and other.name not in seen:
+                    rows = table.bounds(other.kind) if table.type(other.kind) is not None else ()
+                    ends = {_property_of(row.setter) for row in rows if row.slot in ("statement", "transaction")}
+                    if ends & other.properties.keys():
+                        return True
+                    further.add(other.name)
+            seen |= users
+            users = further - {""}
         return False
 
     def _data_source_bean(self, bean: Bean) -> Fault | None:
@@ -372,7 +390,7 @@ class SettingFaults:
         names = [n for row in self._rows_of(driver) for n in (row.key, row.statement) if n and row.slot in ENDS_STATEMENT]
         if any(name in w.text or name == key for name in names for key, w in bean.properties.items()):
             return None
-        if self._bounded_beside(driver, project, url) or self._bounded_in_project(project, driver):
+        if self._bounded_by_users(bean) or self._bounded_beside(driver, project, url) or self._bounded_in_project(project, driver):
             return None
         waits = {_property_of(row.setter) for row in rows if row.slot == "pool_wait"}
         steps = tuple(
@@ -412,7 +430,11 @@ class SettingFaults:
                     if row.of is not None:
                         pin = self.program.versions.pinned(path, "java", (row.of,))
                         # Releases that are named, not numbered, are older.
-                        if pin is None or not pin.version[:1].isdigit() or not holds(Bound(slot="total", since=row.since), pin.version):
+                        if (
+                            pin is None
+                            or not pin.version[:1].isdigit()
+                            or not holds(Bound(slot="total", since=row.since), pin.version)
+                        ):
                             continue
                         steps = (Step(self.program.span(pin.path, pin.at, pin.end), f"{pin.version} no longer reads it"),)
                     first = group[0]

@@ -126,6 +126,8 @@ class Bean:
     properties: dict[str, Written]
     inherits: bool
     """It takes properties from a parent that is not looked at."""
+    refers: frozenset[str] = frozenset()
+    """Names of the beans it is given."""
 
 
 class Surfaces:
@@ -551,8 +553,15 @@ def _beans(path: str, facts: f.FileFacts) -> Iterator[Bean]:
         return
     texts = {setting.path: setting for setting in settings}
     bodies: dict[Key, dict[str, f.Setting]] = {}
+    given: dict[Key, set[str]] = {}
+    beans = {setting.path[:-1] for setting in settings if setting.path[-1] == "@class"}
     for setting in settings:
         where = setting.path
+        if where[-1] in ("@ref", "@bean", "@local") or where[-1].endswith("-ref"):
+            for size in range(len(where) - 1, 1, -1):
+                if where[:size] in beans:
+                    given.setdefault(where[:size], set()).add(setting.text)
+                    break
         if len(where) >= 3 and where[-1] == "@name" and _local(where[-2]) == "property":
             value = (
                 texts.get((*where[:-1], "@value"))
@@ -580,8 +589,16 @@ def _beans(path: str, facts: f.FileFacts) -> Iterator[Bean]:
                 for key, value in bodies.get(where[:-1], {}).items()
             }
             inherits = (*where[:-1], "@parent") in texts
+            refers = frozenset(given.get(where[:-1], ()))
             yield Bean(
-                path, setting.text.strip(), name.text if name else "", element.key_at - 1, element.key_end, properties, inherits
+                path,
+                setting.text.strip(),
+                name.text if name else "",
+                element.key_at - 1,
+                element.key_end,
+                properties,
+                inherits,
+                refers,
             )
 
 
