@@ -20,6 +20,6 @@ RULE = Rule(
     name="unbounded-batch",
     severity=Severity.WARNING,
     summary="A request handler works through a collection from the caller without checking its size.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "java"}),
     check=check,
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from resilint import facts as f
 from resilint.flow.inputs import Size
 from resilint.flow.spawns import WAITS, Reach, Spawn, head_of, over_loop, short
-from resilint.link.code import Fun
+from resilint.link.code import Fun, called_part
 from resilint.link.entries import Entry
 from resilint.model import Confidence, Span, Step
 
@@ -45,7 +45,7 @@ def batches_of(program: Program) -> Iterator[Batch]:
         layer = [callee for fn in layer for _, callee in spawning.callees(fn) if callee not in near and not program.is_test(callee)]
     for fn in sorted(near, key=lambda fn: fn.key):
         taken: list[tuple[int, int]] = []
-        for loop in _loops(fn):
+        for loop in _loops(program, fn):
             if any(low <= loop.at < high for low, high in taken):
                 continue
             size = program.sizes.loop(loop, program.resolver.frame(fn))
@@ -57,9 +57,16 @@ def batches_of(program: Program) -> Iterator[Batch]:
                 yield batch
 
 
-def _loops(fn: Fun) -> list[f.Node]:
+def _loops(program: Program, fn: Fun) -> list[f.Node]:
+    """Loops, and calls that run a function for each element; of a chain of such each is one."""
     found = {arm.node.at: arm.node for site in fn.body.calls for arm in site.arm.chain() if arm.kind in ("loop", "comp")}
-    return [found[at] for at in sorted(found)]
+    loops = [found[at] for at in sorted(found)]
+    if fn.module.language == "java":
+        for site in fn.body.calls:
+            row = program.sizes.streams.row(site.call, fn)
+            if row is not None and row.runs is not None:
+                loops.append(site.call)
+    return loops
 
 
 def _judge(program: Program, fn: Fun, loop: f.Node, size: Size, entry: Entry) -> Batch | None:
@@ -68,13 +75,15 @@ def _judge(program: Program, fn: Fun, loop: f.Node, size: Size, entry: Entry) ->
         return None
     steps = (*program.trace(size.hops), *reach.steps)
     sure = Confidence.HIGH if reach.sure else Confidence.LOW
-    head = head_of(loop)
+    head = called_part(loop) if isinstance(loop, f.Call) else head_of(loop)
     return Batch(fn, entry, over_loop(loop, program, fn), spawn, program.span_of(fn, head), steps, sure)
 
 
 def _work(program: Program, fn: Fun, loop: f.Node) -> tuple[Reach | None, Spawn | None]:
     """What a loop's body waits for, itself or in what it starts."""
     spawning = program.spawning
+    if isinstance(loop, f.Call):
+        return _run_for_each(program, fn, loop)
     weak: tuple[Reach | None, Spawn | None] = (None, None)
     for spawn in program.spawns:
         if spawn.fn is fn and loop.at <= spawn.site.call.at < loop.end:
@@ -100,3 +109,10 @@ def _work(program: Program, fn: Fun, loop: f.Node) -> tuple[Reach | None, Spawn 
                     return whole, None
                 weak = (weak[0] or whole, weak[1])
     return weak
+
+
+def _run_for_each(program: Program, fn: Fun, call: f.Call) -> tuple[Reach | None, Spawn | None]:
+    """What a function waits for that a call runs for each element."""
+    bodies = program.sizes.streams.run_by(call, fn)
+    reach = program.spawning.reach(bodies) if bodies else None
+    return reach, next((spawn for spawn in program.spawns if spawn.fn in bodies), None)

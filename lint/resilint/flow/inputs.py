@@ -341,6 +341,9 @@ class Sizes:
             constants = self.streams.constants(call, frame.fn)
             if constants is not None:
                 return Size("constant", float(constants))
+            accessed = self._accessed(call, frame)
+            if accessed is not None:
+                return accessed
         last = (call.fn.name if isinstance(call.fn, f.Field) else dotted(call.fn)).rpartition(".")[2]
         low = last.lower()
         if low == "range" and call.args and frame.fn.module.language == "python":
@@ -397,6 +400,36 @@ class Sizes:
             hop = Hop(frame.fn.module.path, call.at, call.end, f"{name.rpartition('/')[2]} answers with as much as there is")
             return Size("data", None, (hop,))
         return UNKNOWN
+
+    def _accessed(self, call: f.Call, frame: Frame) -> Size | None:
+        """What a getter of a request or answer gives: as much as there was, unless its field is bounded or it was checked."""
+        receiver = self._receiver(call, frame) if not call.args else None
+        if receiver is None or receiver.kind not in ("input", "data", "parameter"):
+            return None
+        for target in self.program.names.java.declared(call, frame.fn):
+            if isinstance(target, Fun) and target.head.owner >= 0:
+                stored = _accessor(target)
+                if not stored:
+                    return None
+                klass = target.module.classes[target.head.owner]
+                if stored in klass.fields and self._annotated_bound(klass.fields[stored].decorators, target):
+                    return BOUNDED
+                called = dotted(call.fn)
+                return BOUNDED if called and self.checked(called, call.at, frame, 0) else receiver
+        return None
+
+    def _annotated_bound(self, annotations: tuple[f.Expr, ...], fn: Fun) -> bool:
+        """Whether an annotation says how many elements there may be."""
+        table = self.resolver.table(fn.module)
+        for annotation in annotations:
+            if not isinstance(annotation, f.Call):
+                continue
+            name = self.program.names.java.type(dotted(annotation.fn), fn)
+            entry = table.call(name) if isinstance(name, str) else None
+            given = {arg.name for arg in annotation.args}
+            if entry is not None and any(b.slot == "batch" and b.arg in given for b in entry.bounds):
+                return True
+        return False
 
     def _copied(self, name: str, binds: tuple[Bind, ...], frame: Frame) -> Size | None:
         """What a new collection begins with: `new ArrayList<>(xs)`."""
@@ -469,6 +502,8 @@ class Sizes:
         """What a call of something unknown gives: what its receiver or argument holds, if by its name it only reads or reshapes."""
         receiver = self._receiver(call, frame)
         if receiver is not None and receiver.kind in ("input", "data"):
+            if frame.fn.module.language == "java" and self.checked(dotted(call.fn) or "?", call.at, frame, 0):
+                return BOUNDED
             return UNKNOWN if _ASIDE.search(low) or _CHECKS.search(low) else receiver
         if low in _KEEPS and call.args:
             return worst(self.of(a.value, frame) for a in call.args)
@@ -813,6 +848,8 @@ class Sizes:
                 inner = expr.args[0].value
                 return self._same(inner, name) or self._measures(inner, name, frame, number)
             called = dotted(expr.fn)
+            if isinstance(expr.fn, f.Field) and expr.fn.name in ("size", "length") and isinstance(expr.fn.base, f.Call):
+                return self._same(expr.fn.base, name)
             return (
                 bool(called)
                 and called.rpartition(".")[2].lower() in ("len", "size", "count", "length", "__len__")
@@ -850,6 +887,10 @@ class Sizes:
             given = [a.value.value if isinstance(a.value, f.Un) and a.value.op in ("&", "*") else a.value for a in site.call.args]
             receiver = dotted(site.call.fn).rpartition(".")[0]
             held = [dotted(g) for g in given]
+            if _CHECKS.search(dotted(site.call.fn)) and any(
+                isinstance(g, f.Bin | f.Un) and self._limits(g, True, name, frame, False) for g in given
+            ):
+                return True  # `checkArgument(xs.size() <= MOST)`
             if receiver and (name == receiver or name.startswith(receiver + ".")) and site.last:
                 rest = name[len(receiver) :].strip(".")
                 for callee in self._quick_callees(site, frame):
@@ -944,9 +985,19 @@ class Sizes:
         return False
 
     def _schema_of_param(self, param: f.Param, fn: Fun) -> bool:
+        if fn.module.language == "java":
+            return self._annotated_bound(param.decorators, fn)
         if param.default is not None and _SCHEMA.search(self.program.text_of(fn.module, param.default, 400)):
             return True
         return param.type is not None and bool(_SCHEMA.search(self._annotation(param, fn)))
+
+
+def _accessor(fn: Fun) -> str:
+    """The field that a getter gives."""
+    if len(fn.block) != 1 or not isinstance(fn.block[0], f.Return):
+        return ""
+    name = dotted(fn.block[0].value)
+    return name.removeprefix("this.") if name.startswith("this.") and name.count(".") == 1 else ""
 
 
 def _snake(name: str) -> str:

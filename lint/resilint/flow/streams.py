@@ -105,6 +105,17 @@ class Streams:
             )
         return self._rounds[fn]
 
+    def run_by(self, call: f.Call, fn: Fun) -> list[Fun]:
+        """The functions of the program that a call runs once for each element."""
+        row = self.row(call, fn)
+        if row is None or row.runs is None or row.runs >= len(call.args):
+            return []
+        value = call.args[row.runs].value
+        if isinstance(value, f.Fn):
+            return [fn.module.functions[value.index]]
+        referred = self.names.referred(value, fn) if isinstance(value, f.Field) else []
+        return [target for target in referred if isinstance(target, Fun)]
+
     def handed_to(self, fn: Fun) -> Iterator[Round]:
         """Calls that run a method once for each element, given as a reference: `xs.forEach(this::send)`."""
         for user in self.program.names.values_of.get(fn.name, ()):
