@@ -19,7 +19,7 @@ from resilint.flow.spawns import Spawn, short
 from resilint.flow.values import FnVal, Frame, Num, Obj
 from resilint.flow.worst import received
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import Arm, CallSite, Fun, Module, dotted, walk, walk_block
+from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, walk, walk_block
 from resilint.model import Confidence, Span, Step
 from resilint.settings import Queue as Declared
 from resilint.settings import Service
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _ROUNDS = 4
 _MOST_NAMES = 16
 _MOST_FUNCTIONS = 400
+_MOST_FILES = 40
 _CHANNEL = re.compile(rb"\bmake\(\s*chan\b")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "dur": 1.0}
 _COUNTS = frozenset({"len", "size", "length"})
@@ -53,6 +54,8 @@ class Take(NamedTuple):
     node: f.Node
     site: CallSite | None = None
     target: Target | None = None
+    gathered: Consumer | None = None
+    """What is called here to take: how much it brings, and how long it waits for it."""
 
 
 class Put(NamedTuple):
@@ -322,7 +325,7 @@ class Queues:
     def _find_users(self, queue: Queue) -> None:
         names = {queue.name}
         trusted: set[tuple[Fun, str]] = set()
-        near = [fn for module in self._near(queue.module) for fn in module.functions]
+        near = [fn for module in self._near(queue.module, queue.name) for fn in module.functions]
         seen: dict[Fun, frozenset[str]] = {}
         for _ in range(_ROUNDS):
             before = len(names)
@@ -345,7 +348,7 @@ class Queues:
                 else:
                     self._call_users(queue, fn, names, trusted)
 
-    def _near(self, module: Module) -> list[Module]:
+    def _near(self, module: Module, name: str) -> list[Module]:
         """The files whose code may hold a queue that a file makes."""
         out = [module]
         stem = module.path.rpartition("/")[2].partition(".")[0]
@@ -357,7 +360,24 @@ class Queues:
                     out.append(other)
             elif other.folder == module.folder:
                 out.append(other)
+        far = self._holders.get((module.language, name), ())
+        if len(far) <= _MOST_FILES:
+            out.extend(other for other in far if other not in out)
         return out
+
+    @cached_property
+    def _holders(self) -> dict[tuple[str, str], list[Module]]:
+        """The files that call something on a variable or field of a name, by language and name."""
+        out: dict[tuple[str, str], dict[Module, None]] = {}
+        for module in self.program.names.modules.values():
+            if module.is_test:
+                continue
+            for fn in module.functions:
+                for called in fn.head.calls:
+                    name = called.rpartition(".")[0].rpartition(".")[2]
+                    if name:
+                        out.setdefault((module.language, name), {})[module] = None
+        return {key: list(modules) for key, modules in out.items()}
 
     def _speaks(self, fn: Fun, names: Iterable[str]) -> bool:
         """Whether a function's text holds one of the names."""
@@ -424,6 +444,7 @@ class Queues:
     def _call_users(self, queue: Queue, fn: Fun, names: set[str], trusted: set[tuple[Fun, str]]) -> None:
         table = self.resolver.table(fn.module)
         kind = queue.pool.kind.name if queue.pool is not None else ""
+        executor = queue.pool is not None and queue.pool.kind.role == "executor"
         for site in fn.body.calls:
             called = site.call.fn
             base = dotted(called).rpartition(".")[0]
@@ -438,6 +459,8 @@ class Queues:
                     queue.takes.extend(Take(fn, loop) for loop in loops)
                 continue
             if not base or base.rpartition(".")[2] not in names:
+                if executor and any(_holds(arg.value, names) for arg in site.call.args) and self._runs_in(queue, site, trusted):
+                    queue.puts.append(Put(fn, site.call, site.call, site))
                 continue
             entry = table.call(f"{kind}.{site.last}")
             if entry is None or not self._is(queue, f.Ref(called.at, called.end, base), fn, trusted):
@@ -451,6 +474,14 @@ class Queues:
                     queue.puts.append(Put(fn, site.call, site.call.args[position].value, site))
             elif entry.spawn is not None and entry.spawn.backlog != "none" and site.call.args:
                 queue.puts.append(Put(fn, site.call, site.call, site))
+
+    def _runs_in(self, queue: Queue, site: CallSite, trusted: set[tuple[Fun, str]]) -> bool:
+        """Whether a call hands work to an executor that is one of its arguments: `supplyAsync(work, executor)`."""
+        for target, entry in self.program.described(site):
+            position = entry.spawn.executor if entry.spawn is not None else None
+            if position is not None and 0 <= position < len(target.binds):
+                return self._is(queue, target.binds[position].expr, site.fn, trusted)
+        return False
 
     def _channel_users(self, queue: Queue, fn: Fun, names: set[str], trusted: set[tuple[Fun, str]]) -> None:
         for node in (n for stmt in fn.block for n in walk(stmt)):
@@ -468,31 +499,59 @@ class Queues:
 
     def _consumers(self, queue: Queue) -> list[Consumer]:
         found: dict[tuple[Fun, int], Consumer] = {}
+        helpers: dict[Fun, Consumer] = {}
         for take in queue.takes:
-            for fn, loop, here in self._service_loops(take):
+            for fn, loop, here in self._service_loops(queue, take, helpers):
                 consumer = found.setdefault((fn, loop.at), Consumer(fn, loop, []))
-                consumer.takes.append(here)
+                if all(known.node is not here.node for known in consumer.takes):
+                    consumer.takes.append(here)
         if queue.pool is not None and queue.pool.kind.role == "executor":
             return list(self._jobs(queue))
         for consumer in found.values():
             self._measure(queue, consumer)
         return list(found.values())
 
-    def _service_loops(self, take: Take, depth: int = 0) -> Iterator[tuple[Fun, f.Loop, Take]]:
-        """The loops without end that a take stands in, in its function or in one that calls it."""
-        arms = take.fn.body.arm_at(take.node.at).chain()
+    def _service_loops(
+        self, queue: Queue, take: Take, helpers: dict[Fun, Consumer], depth: int = 0
+    ) -> Iterator[tuple[Fun, f.Loop, Take]]:
+        """The loops without end that a take stands in, in its function or in one that calls it to get a batch."""
+        fn = take.fn
+        arms = fn.body.arm_at(take.node.at).chain()
         loops = [arm.node for arm in arms if arm.kind == "loop" and isinstance(arm.node, f.Loop)]
-        for loop in loops:
-            if loop.form in ("ever", "while") or loop is take.node or (loop.form == "each" and loop.is_async):
-                yield take.fn, loop, take
+        if isinstance(take.node, f.Loop) and take.node not in loops:
+            loops.append(take.node)
+        gathers = any(loop is not take.node and self._gathers(loop, fn) for loop in loops)
+        for loop in loops if not gathers else ():
+            each = loop.form == "each" and loop.is_async
+            if loop.form in ("ever", "while") or loop is take.node or each or self._ticks(loop, fn):
+                yield fn, loop, take
                 return
-        if isinstance(take.node, f.Loop):
-            yield take.fn, take.node, take
+        if depth >= 2 or (loops and not gathers):
             return
-        if depth < 2 and not loops:
-            for _, site, _, _ in self.resolver.callers(take.fn)[0]:
-                if not site.fn.module.is_test:
-                    yield from self._service_loops(Take(site.fn, site.call, site, take.target), depth + 1)
+        helper = helpers.get(fn)
+        if helper is None:
+            whole = f.Loop(fn.head.at, fn.head.end, "ever", None, None, None, None, fn.block)
+            helper = helpers[fn] = Consumer(fn, whole, [t for t in queue.takes if t.fn is fn] or [take])
+            self._measure(queue, helper)
+        for _, site, _, _ in self.resolver.callers(fn)[0]:
+            if not site.fn.module.is_test:
+                here = Take(site.fn, site.call, site, take.target, helper)
+                yield from self._service_loops(queue, here, helpers, depth + 1)
+
+    def _gathers(self, loop: f.Loop, fn: Fun) -> bool:
+        """Whether a loop ends with what it has collected, for whoever called."""
+        if loop.test is not None and self._limit_in(loop.test, self.resolver.frame(fn)) is not None:
+            arms = fn.body.arm_at(loop.at).chain()
+            return not any(arm.kind == "loop" and arm.node is not loop for arm in arms)
+        return any(isinstance(node, f.Return) and isinstance(node.value, f.Ref) for node in walk_block(loop.body))
+
+    def _ticks(self, loop: f.Loop, fn: Fun) -> bool:
+        """Whether a loop goes round by the clock: `for range ticker.C`."""
+        return (
+            loop.iter is not None
+            and fn.module.language == "go"
+            and self.worsts.timer(loop.iter, self.resolver.frame(fn)) is not None
+        )
 
     def _jobs(self, queue: Queue) -> Iterator[Consumer]:
         """What is submitted to an executor, each job by itself."""
@@ -514,19 +573,26 @@ class Queues:
         many = [t for t in taken if t.target is not None and t.target.entry is not None and _moves_many(t.target.entry)]
         lists: set[str] = set()
         if inner:
-            consumer.batch = self._collected(inner, len(taken), frame, lists)
+            consumer.batch = self._collected(inner, len(taken), frame, lists) or self._everything(queue)
         elif many:
             consumer.batch = self._drained(queue, many[0], len(taken) - len(many), frame, lists)
         else:
             consumer.batch = self._accumulated(loop, frame, lists)
+        helper = next((t.gathered for t in taken if t.gathered is not None and t.gathered.batch != 1), None)
+        if helper is not None and consumer.batch == 1:
+            consumer.batch, consumer.linger, consumer.window = helper.batch, helper.linger, helper.window
+            for take in taken:
+                lists |= _assigned(take.site)
+                if take.site is not None:
+                    lists.update(dotted(arg.value) for arg in take.site.call.args)
         for node in walk_block(loop.body):
             # `batch = [inbox.get()]`, and what else the first item starts.
             if isinstance(node, f.Assign) and isinstance(node.value, f.Coll) and any(_within(t.node, node.value) for t in taken):
                 lists.update(dotted(t) for t in node.targets)
         lists.discard("")
-        if consumer.batch != 1:
-            self._find_linger(consumer, inner, frame)
         free: list[f.Node] = [t.node for t in consumer.takes if not isinstance(t.node, f.Loop)]
+        if consumer.batch != 1 and consumer.linger is None:
+            self._find_linger(consumer, inner, frame, free)
         free.extend(inner)
         free.extend(
             node
@@ -588,8 +654,12 @@ class Queues:
         if item + 1 < len(site.call.args):
             number = self.worsts.number(site.call.args[item + 1].value, frame)
             return int(number) + single if number is not None else None
+        return self._everything(queue)
+
+    def _everything(self, queue: Queue) -> int | None:
+        """The batch of who takes whatever is there."""
         capacity = self._capacity(queue)
-        return int(capacity.number) if capacity is not None and capacity.number < inf else None
+        return int(capacity.number) if capacity is not None and 1 <= capacity.number < inf else None
 
     def _accumulated(self, loop: f.Loop, frame: Frame, lists: set[str]) -> int | None:
         """The batch of a loop that takes one item each round and works when it has enough."""
@@ -604,31 +674,47 @@ class Queues:
 
     # ------------------------------------------------------------ linger
 
-    def _find_linger(self, consumer: Consumer, inner: list[f.Loop], frame: Frame) -> None:
+    def _find_linger(self, consumer: Consumer, inner: list[f.Loop], frame: Frame, free: list[f.Node]) -> None:
         region: list[f.Node] = [*inner] if inner else [consumer.loop]
-        found: list[tuple[float, f.Node]] = []
-        for take in consumer.takes:
-            if not any(_within(take.node, loop) for loop in region):
-                continue
-            number = self._take_bound(take, frame)
-            if number is not None and 0 < number < inf:
-                found.append((number, take.node))
-        for node in walk_block(consumer.loop.body):
-            if isinstance(node, f.Select) and any(_within(t.node, node) for t in consumer.takes):
-                for case in node.cases:
-                    channel = received(case.op)
-                    number = self.worsts.timer(channel, frame) if channel is not None else None
-                    if number is not None and case.op is not None:
-                        found.append((number, case.op))
-            elif isinstance(node, f.Assign):
-                number = self._moment(node, region, frame)
-                if number is not None:
-                    found.append((number, node))
-        if found:
-            seconds, place = max(found, key=lambda x: x[0])
-            step = self.program.step(consumer.fn, place, f"a batch waits up to {say(seconds)} for company")
-            consumer.linger = Figure(seconds, steps=(step,))
-            consumer.window = (consumer.fn, place)
+        body = consumer.loop.body
+        takes = [take for take in consumer.takes if any(_within(take.node, loop) for loop in region)]
+        moments: list[tuple[float | None, f.Node]] = [
+            (self._moment(node, region, frame), node) for node in walk_block(body) if isinstance(node, f.Assign)
+        ]
+        for node in walk_block(body):
+            if isinstance(node, f.With) and any(_within(loop, node) for loop in inner):
+                scopes = [(self.worsts.scope_of(item.value, frame, node), item.value) for item in node.items]
+                moments.extend((scope[0], place) for scope, place in scopes if scope is not None)
+        timers: list[tuple[float | None, f.Node]] = []
+        for node in walk_block(body):
+            if isinstance(node, f.Select) and any(_within(take.node, node) for take in consumer.takes):
+                # A case that leaves for good is no flush.
+                cases = [case for case in node.cases if not any(_gives_up(n) for n in walk_block(case.body))]
+                channels = [(received(case.op), case.op) for case in cases if case.op is not None]
+                timers.extend((self.worsts.timer(channel, frame), op) for channel, op in channels if channel is not None)
+        if consumer.loop.iter is not None and self._ticks(consumer.loop, consumer.fn):
+            timers.append((self.worsts.timer(consumer.loop.iter, frame), consumer.loop.iter))
+        sleeps = [(seconds, node) for seconds, node in self._sleeps(consumer)]
+        free.extend(node for _, node in sleeps)
+        waits = [(self._take_bound(take, frame), take.node) for take in takes]
+        # A moment ends the collecting whatever the single waits do; of several timers only one need flush.
+        for kind, choose in ((moments, max), (timers, min), (sleeps, max), (waits, max)):
+            known = [(seconds, node) for seconds, node in kind if seconds is not None and 0 < seconds < inf]
+            if known:
+                seconds, place = choose(known, key=lambda x: x[0])
+                step = self.program.step(consumer.fn, place, f"a batch waits up to {say(seconds)} for company")
+                consumer.linger = Figure(seconds, steps=(step,))
+                consumer.window = (consumer.fn, place)
+                return
+
+    def _sleeps(self, consumer: Consumer) -> Iterator[tuple[float, f.Node]]:
+        """What sleeps each round before it takes, so that the batch grows meanwhile."""
+        for site in consumer.fn.body.calls:
+            if site.loop is consumer.loop and _within(site.call, consumer.loop):
+                for target, entry in self.program.described(site):
+                    number = self._waiting(site, target, entry) if entry.does == "sleep" else None
+                    if number is not None and 0 < number < inf:
+                        yield number, site.call
 
     def _take_bound(self, take: Take, frame: Frame) -> float | None:
         """How long one take waits for an item at most."""
@@ -770,7 +856,7 @@ class Queues:
             if put.site is not None and self._permitted(put.site):
                 return []
             names, nodes = self._ticket(put)
-            out.extend(self._waits_for(put.fn, names, nodes, 0))
+            out.extend(self._waits_for(put.fn, names, nodes, 0, put.node if put.item is not put.node else None))
         return out
 
     def _permitted(self, site: CallSite) -> bool:
@@ -793,8 +879,9 @@ class Queues:
         own = {p.name for p in put.fn.head.params if p.kind == "self" or (p.type is not None and p.type.name.endswith("Context"))}
         return {name for name in names if name.partition(".")[0] not in own}, set()
 
-    def _waits_for(self, fn: Fun, names: set[str], nodes: set[int], depth: int) -> Iterator[Figure]:
-        """The bounds of the waits of a function, and of those it returns to, for something."""
+    def _waits_for(self, fn: Fun, names: set[str], nodes: set[int], depth: int, put: f.Node | None = None) -> Iterator[Figure]:
+        """The bounds of the waits of a function, and of those it returns to, for something; waiting for room to `put` is another
+        matter."""
 
         def meant(expr: Any) -> bool:
             return any(id(n) in nodes or (isinstance(n, f.Ref) and _is_of(n.name, names)) for n in walk(expr))
@@ -803,9 +890,11 @@ class Queues:
         for site in fn.body.calls:
             on: list[f.Expr] = [site.call.fn.base if isinstance(site.call.fn, f.Field) else site.call.fn]
             on.extend(arg.value for arg in site.call.args)
-            if not any(meant(expr) for expr in on):
+            if not any(meant(expr) for expr in on) or (put is not None and (put is site.call or _within(put, site.call))):
                 continue
-            for target, entry in self.program.described(site):
+            for target, entry in [*self.program.described(site)] or self._by_declared_type(site):
+                if entry.queue is not None and not (entry.queue.op == "take" and meant(on[0])):
+                    continue
                 seconds = self._limit(site, target, entry)
                 if seconds is not None and 0 < seconds < inf:
                     yield self._wait_figure(fn, site.call, seconds, short(target.name))
@@ -827,6 +916,23 @@ class Queues:
             yield from self._scopes_around(site.call, site.fn)
             yield from self._waits_for(site.fn, _assigned(site), {id(site.call)}, depth + 1)
 
+    def _by_declared_type(self, site: CallSite) -> list[tuple[Target, CallEntry]]:
+        """What knowledge says of a method by the declared type of the field it is called on, where nobody is seen to fill it."""
+        owner, _, part = dotted(site.call.fn).rpartition(".")[0].rpartition(".")
+        if not owner:
+            return []
+        for flow in self.resolver.ask(f.Ref(site.call.at, site.call.at, owner), self.resolver.frame(site.fn)):
+            klass = flow.thing.type if isinstance(flow.thing, Obj) else None
+            declared = klass.fields.get(part) if isinstance(klass, Klass) else None
+            if not isinstance(klass, Klass) or declared is None or declared.type is None:
+                continue
+            name = self.resolver.resolve_type(declared.type, klass.module.functions[0])
+            full = f"{name}.{site.last}" if isinstance(name, str) else ""
+            entry = self.resolver.table(site.fn.module).call(full)
+            if entry is not None:
+                return [(target._replace(name=full, entry=entry), entry) for target in self.program.targets(site)[:1]]
+        return []
+
     def _wait_figure(self, fn: Fun, node: f.Node, seconds: float, name: str) -> Figure:
         where = "" if fn.head.kind == "module" else f" in {fn.name}"
         step = self.program.step(fn, node, f"{name} waits for the answer for at most {say(seconds)}")
@@ -836,7 +942,7 @@ class Queues:
         """How long a call waits, or lets what it is given wait."""
         if entry.scope is not None and entry.scope.form == "call":
             return self.worsts.limit(entry.scope, target.binds, site.fn)
-        if entry.does == "wait" and (entry.queue is None):
+        if entry.does == "wait":
             return self._waiting(site, target, entry)
         return None
 
@@ -976,6 +1082,10 @@ def _below(number: float) -> int:
 
 def _named(text: str) -> str:
     return f" ({text})" if text else ""
+
+
+def _gives_up(node: Any) -> bool:
+    return isinstance(node, f.Return) and node.value is None
 
 
 def _within(node: f.Node, around: Any) -> bool:

@@ -359,13 +359,17 @@ class Worsts:
         if isinstance(expr, f.Lit) and isinstance(expr.value, int) and frame.fn.module.language == "go":
             return int(expr.value)
         if isinstance(expr, f.Ref):
-            sizes = []
-            for flow in self.resolver.ask(expr, frame):
-                thing = flow.thing
-                fixed = isinstance(thing, Obj) and isinstance(thing.node, f.Coll) and thing.node.kind == "tuple"
-                sizes.append(thing.node.size if fixed and isinstance(thing, Obj) and isinstance(thing.node, f.Coll) else -1)
-            return max(sizes) if sizes and min(sizes) >= 0 else None
+            sizes = [self._made_length(flow.thing, depth) for flow in self.resolver.ask(expr, frame)]
+            known = [size for size in sizes if size is not None]
+            return max(known) if known and len(known) == len(sizes) else None
         return None
+
+    def _made_length(self, thing: Any, depth: int) -> int | None:
+        """How many elements a collection is made with; one that is made empty is filled elsewhere."""
+        if not isinstance(thing, Obj) or thing.frame is None or not isinstance(thing.node, f.Coll | f.Comp):
+            return None
+        size = self.length(thing.node, thing.frame, {}, depth + 1)
+        return size if size or (isinstance(thing.node, f.Coll) and thing.node.kind == "tuple") else None
 
     def number(self, expr: f.Expr, frame: Frame) -> float | None:
         """The largest number that an expression may be; `None` where some possibility is none. A variable of the environment counts
