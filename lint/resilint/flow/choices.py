@@ -24,6 +24,7 @@ _THROUGH = frozenset(
     ("abs", "int", "toIntExact", "intValue", "longValue", "toUnsignedLong", "int64", "uint64", "uint32", "int32", "uint", "valueOf")
 )
 _BEST = frozenset(("max", "min", "max_by", "min_by", "nlargest", "nsmallest", "MaxFunc", "MinFunc", "maxBy", "minBy"))
+_OWN_HASHES = ("hashCode", "__hash__", "equals", "__eq__")
 _FIRST = frozenset(("next", "findFirst", "getFirst", "first", "First", "head", "blockFirst"))
 _FORMATS = frozenset(("format", "Sprintf", "formatted", "concat", "join", "Sprint"))
 _GUARDS = ("threading.", "sync.", "queue.", "asyncio.", "multiprocessing.", "java.util.concurrent.")
@@ -62,6 +63,8 @@ class Choices:
         self.resolver = program.resolver
         self.lists = program.lists
         self.words = self.lists.words
+        self._made_by_hash: set[tuple[str, str]] = set()
+        self._rankers: set[tuple[str, str]] = set()
 
     # ------------------------------------------------------------ faults
 
@@ -276,27 +279,30 @@ class Choices:
         """Functions in which a hash is at hand: made there, given by a callee, or passed in."""
         seen: dict[Fun, None] = {}
         everything = [fn for fn in self.program.functions("python", "go", "java") if not self.program.is_test(fn)]
-        lists = self.lists
-        level = [
-            fn
-            for fn in everything
-            if any(lists.may_hash(c.rstrip("{"), fn.module.language) for c in fn.head.calls)
-            or any(lists.may_hash(v, fn.module.language) for v in fn.head.values)
-            or any(self.words.first("ring", words(p.name)) for p in fn.head.params)
-        ]
+        level = [fn for fn in everything if fn.name not in _OWN_HASHES and (self.lists.hashes_itself(fn) or self._takes_ring(fn))]
+        self._made_by_hash = {(fn.module.language, fn.name) for fn in level}
+        rankers = self._rankers
         for depth in range(_LEVELS):
             names: set[tuple[str, str]] = set()
             more: dict[Fun, None] = {}
+            received: dict[Fun, None] = {}
             for fn in level:
                 if fn in seen:
                     continue
                 seen[fn] = None
                 if fn.head.kind == "lambda" and fn.parent is not None:
                     more[fn.parent] = None
-                elif self._carries(fn):
-                    names.add((fn.module.language, fn.name))
+                    continue
+                own = (fn.module.language, fn.name)
+                if self._gives_hash(fn):
+                    names.add(own)
+                elif self._gives_ranked(fn):
+                    names.add(own)
+                    rankers.add(own)
                 if depth == 0:
-                    more.update(dict.fromkeys(self._receiving(fn)))
+                    received.update(dict.fromkeys(self._receiving(fn)))
+            self.lists.learn(names, set(received))
+            more.update(received)
             if names:
                 for fn in everything:
                     language = fn.module.language
@@ -305,16 +311,24 @@ class Choices:
             level = list(more)
         return tuple(sorted(seen, key=lambda fn: fn.key))
 
-    def _carries(self, fn: Fun) -> bool:
-        """Whether a function gives a hash, or a list ranked by one."""
+    def _takes_ring(self, fn: Fun) -> bool:
+        return any(self.words.first("ring", words(p.name)) for p in fn.head.params)
+
+    def _gives_hash(self, fn: Fun) -> bool:
         frame = self.resolver.frame(fn)
-        for stmt, _ in fn.body.returns:
-            if stmt.value is not None and (
-                self.lists.hashing(stmt.value, frame) is not None
-                or any(way.ranked is not None for way in self.lists.of(stmt.value, frame))
-            ):
-                return True
-        return False
+        return any(stmt.value is not None and self.lists.hashing(stmt.value, frame) is not None for stmt, _ in fn.body.returns)
+
+    def _may_rank(self, fn: Fun) -> bool:
+        language = fn.module.language
+        return any(self.lists.sorts(c) or (language, c.rpartition(".")[2]) in self._rankers for c in fn.head.calls)
+
+    def _gives_ranked(self, fn: Fun) -> bool:
+        """Whether a function gives a list that a hash has ranked."""
+        if not self._may_rank(fn):
+            return False
+        frame = self.resolver.frame(fn)
+        values = [stmt.value for stmt, _ in fn.body.returns if stmt.value is not None]
+        return any(way.ranked is not None for value in values for way in self.lists.of(value, frame))
 
     def _receiving(self, fn: Fun) -> Iterator[Fun]:
         """Functions that are passed a hash from here."""
@@ -326,9 +340,12 @@ class Choices:
                 yield from (callee for callee in self.program.callees(site) if not self.program.is_test(callee))
 
     def _looks_hashed(self, expr: f.Expr, fn: Fun) -> bool:
+        """Whether a call that hashes by its name stands in an expression or in what its name was given last."""
         if isinstance(expr, f.Ref):
-            return any(d.expr is not None and not isinstance(d.expr, f.Ref | f.Lit) for d in fn.body.definitions.get(expr.name, ()))
-        return any(isinstance(n, f.Call) and self.lists.may_hash(last_name(n.fn), fn.module.language) for n in walk(expr))
+            made = [d.expr for d in fn.body.definitions.get(expr.name, ()) if d.expr is not None]
+            return any(not isinstance(one, f.Ref | f.Lit) and self._looks_hashed(one, fn) for one in made)
+        calls = [last_name(n.fn) for n in walk(expr) if isinstance(n, f.Call)]
+        return any(self.lists.may_hash(c, fn.module) or (fn.module.language, c) in self._made_by_hash for c in calls)
 
     # ------------------------------------------------------------ choices
 
@@ -398,7 +415,7 @@ class Choices:
                 ways = [way for way in self.lists.of(holder, frame) if way.ranked is not None]
                 if ways and ways[0].ranked is not None:
                     return Choice(fn, call, "rank", ways[0].ranked, tuple(ways), holder if isinstance(holder, f.Ref) else None)
-        if last in self.lists.hash_names.get(fn.module.language, ()):
+        if last in self.lists.hash_names.get(fn.module.language, {}):
             return self._library(call, frame)
         return None
 
@@ -496,8 +513,7 @@ class Choices:
     def _looped(self, loop: f.Loop, frame: Frame) -> Choice | None:
         """The best of a list by hash in a loop, or the first of a ranking that will do."""
         assert loop.iter is not None
-        ways = self.lists.of(loop.iter, frame)
-        ranked = [way for way in ways if way.ranked is not None]
+        ranked = [way for way in self.lists.of(loop.iter, frame) if way.ranked is not None] if self._may_rank(frame.fn) else []
         if ranked and ranked[0].ranked is not None:
             if any(isinstance(n, f.Return) or (isinstance(n, f.Jump) and n.kind == "break") for n in walk_block(loop.body)):
                 return Choice(
@@ -519,7 +535,9 @@ class Choices:
                     if hashing is not None and hashing.roots & targets:
                         place = hashing.hops[-1] if hashing.hops else None
                         at = next((s.call for s in frame.fn.body.calls if place is not None and s.call.at == place.at), node)
-                        return Choice(frame.fn, at, "rank", hashing, self._kept(loop, ways, at, frame), loop.iter)
+                        return Choice(
+                            frame.fn, at, "rank", hashing, self._kept(loop, self.lists.of(loop.iter, frame), at, frame), loop.iter
+                        )
         return None
 
     def _kept(self, loop: f.Loop, ways: Ways, at: f.Node, frame: Frame) -> Ways:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from resilint import facts as f
 from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Hop, Num, Obj, Text, Unknown
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import Arm, Definition, Fun, Klass, children, dotted, last_name, leaves, place_of, walk
+from resilint.link.code import Arm, Definition, Fun, Klass, Module, children, dotted, last_name, leaves, place_of, walk
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -143,14 +143,21 @@ class Lists:
         self._memo: dict[Any, Any] = {}
         self._open: set[Any] = set()
         self._depth = 0
+        self._cuts = 0
+        self._may_hash: dict[tuple[str, Module], bool] = {}
+        self._carriers: set[tuple[str, str]] = set()
+        self._receivers: set[Fun] = set()
 
     def _ask(self, key: Any, compute: Callable[[], Any], nothing: Any, unknown: Any) -> Any:
         if key in self._memo:
             return self._memo[key]
         if key in self._open:
+            self._cuts += 1
             return nothing
         if self._depth > _DEPTH:
+            self._cuts += 1
             return unknown
+        cuts = self._cuts
         self._open.add(key)
         self._depth += 1
         try:
@@ -158,7 +165,8 @@ class Lists:
         finally:
             self._depth -= 1
             self._open.discard(key)
-        if not self._open:
+        # What was cut short because of an outer question holds for that question only.
+        if self._cuts == cuts or not self._open:
             self._memo[key] = answer
         return answer
 
@@ -618,6 +626,8 @@ class Lists:
         return None
 
     def _in_function(self, frame: Frame) -> Hashing | None:
+        if not self._may_carry(frame.fn):
+            return None
         for stmt, _ in frame.fn.body.returns:
             if stmt.value is not None:
                 hashing = self.hashing(stmt.value, frame)
@@ -701,7 +711,11 @@ class Lists:
     def _fills(fn: Fun, name: str) -> bool:
         return any(call.rpartition(".")[0] == name and call.rpartition(".")[2] in _APPENDS for call in fn.head.calls)
 
-    def _defined(self, d: Definition, ref: f.Ref, frame: Frame) -> Iterable[Members]:
+    def _defined(self, d: Definition, ref: f.Ref, frame: Frame) -> Ways:
+        ways: Ways = self._ask(("def", id(d), frame), lambda: merged(self._of_definition(d, ref, frame)), NOTHING, UNKNOWN)
+        return ways
+
+    def _of_definition(self, d: Definition, ref: f.Ref, frame: Frame) -> Iterable[Members]:
         if d.expr is None:
             return NOTHING
         if d.kind == "each":  # an element of a list of lists
@@ -1038,23 +1052,49 @@ class Lists:
     # ------------------------------------------------------------ hashes
 
     @cached_property
-    def hash_names(self) -> dict[str, frozenset[str]]:
-        """Last segments of calls that hash or choose by hash, by language."""
-        return {
-            language: frozenset(
-                name.rpartition(".")[2]
-                for library in self.program.knowledge.of(language).libraries
-                for call in library.calls
-                if call.hash is not None
-                for name in call.names
-            )
-            for language in ("python", "go", "java")
-        }
+    def hash_names(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Calls that hash or choose by hash, by language and last segment."""
+        out: dict[str, dict[str, tuple[str, ...]]] = {}
+        for language in ("python", "go", "java"):
+            names = out.setdefault(language, {})
+            for library in self.program.knowledge.of(language).libraries:
+                for name in (name for call in library.calls if call.hash is not None for name in call.names):
+                    last = name.rpartition(".")[2]
+                    names[last] = (*names.get(last, ()), name)
+        return out
 
-    def may_hash(self, called: str, language: str) -> bool:
-        """Whether a called name may be a hash."""
+    @staticmethod
+    def sorts(called: str) -> bool:
+        """Whether a called name sorts, or takes the best."""
+        return bool(_SORTS.match(called.rpartition(".")[2]))
+
+    def may_hash(self, called: str, module: Module) -> bool:
+        """Whether a called name may be a hash: by a word in it, or by what the file imports."""
         last = called.rpartition(".")[2]
-        return last in self.hash_names.get(language, frozenset()) or bool(self.words.first("hash", words(last)))
+        known = self._may_hash.get((last, module))
+        if known is None:
+            names = self.hash_names.get(module.language, {}).get(last, ())
+            known = bool(self.words.first("hash", words(last))) or any(_within_reach(name, module) for name in names)
+            self._may_hash[last, module] = known
+        return known
+
+    def learn(self, carriers: set[tuple[str, str]], receivers: set[Fun]) -> None:
+        """Take note of functions that give a hash, by language and name, and of those that are passed one.
+
+        Bodies are entered for a hash only where one of them is called: else every question would lead through the whole program.
+        """
+        if not (carriers <= self._carriers and receivers <= self._receivers):
+            self._carriers |= carriers
+            self._receivers |= receivers
+            self._memo.clear()
+
+    def hashes_itself(self, fn: Fun) -> bool:
+        """Whether its header shows a call that may hash."""
+        return any(self.may_hash(called, fn.module) for called in (*fn.head.calls, *fn.head.values))
+
+    def _may_carry(self, fn: Fun) -> bool:
+        language = fn.module.language
+        return self.hashes_itself(fn) or any((language, c.rpartition(".")[2]) in self._carriers for c in fn.head.calls)
 
     def hashing(self, expr: f.Expr, frame: Frame) -> Hashing | None:
         """The hash that an expression's value rests on."""
@@ -1081,7 +1121,7 @@ class Lists:
         fn = frame.fn
         last = last_name(call.fn)
         table = self.resolver.table(fn.module)
-        named = self.may_hash(last, fn.module.language)
+        named = self.may_hash(last, fn.module)
         targets = self.resolver.targets(call, frame)
         known = False
         for thing, binds in targets:
@@ -1132,7 +1172,7 @@ class Lists:
         fn, body = frame.fn, frame.fn.body
         if ref.name in body.definitions:
             for d in body.reaching(ref.name, ref.at)[0]:
-                if d.expr is not None and d.kind in ("value", "aug"):
+                if d.expr is not None and d.kind in ("value", "aug") and not (d.item and d.item[0]):
                     found = self.hashing(d.expr, frame)
                     if found is not None:
                         return found
@@ -1141,7 +1181,7 @@ class Lists:
             if frame.args is not None:
                 bind, _ = self.resolver.argument(param, frame.args, fn)
                 return self.hashing(bind.expr, bind.frame) if bind is not None else None
-            for _, _, args, _ in self.resolver.callers(fn)[0][:8]:
+            for _, _, args, _ in self.resolver.callers(fn)[0][:8] if fn in self._receivers else ():
                 bind, _ = self.resolver.argument(param, args, fn)
                 if bind is not None:
                     found = self.hashing(bind.expr, bind.frame)
@@ -1304,6 +1344,24 @@ def merged(ways: Iterable[Members]) -> Ways:
     if telling:
         return tuple(w._replace(names=w.names | names) if not w.names else w for w in telling)
     return tuple(seen.values())[:1]
+
+
+def _within_reach(name: str, module: Module) -> bool:
+    """Whether a file imports what a canonical name belongs to."""
+    if name.startswith(("<builtin>.", "java.lang.")):
+        return True
+    if module.language == "go":
+        folder, _, rest = name.rpartition("/")
+        package = f"{folder}/{rest.partition('.')[0]}" if folder else rest.partition(".")[0]
+        return any(imp.target == package or imp.target.startswith(package + "/") for imp in module.facts.imports)
+    if module.language == "java":
+        types = [part for part in name.split(".") if part[:1].isupper()]
+        package = name.partition("." + types[0])[0] if types else name
+        return any(kind in module.imports for kind in types) or any(
+            i.name == "*" and i.target == package for i in module.facts.imports
+        )
+    top = name.partition(".")[0]
+    return any(imp.target.partition(".")[0] == top for imp in module.facts.imports)
 
 
 def _tells(way: Members) -> bool:
