@@ -362,8 +362,8 @@ class EndlessWaits:
                 return _Way("the worker", (said, *steps))
             if len(steps) >= _FRAMES:
                 continue
-            sites = [site for _, site, _, _ in self.resolver.callers(current)[0]]
-            sites += [spawn.site for spawn in starters if self._is_waited_for(spawn)]
+            waited = [spawn.site for spawn in starters if self._is_waited_for(spawn)]
+            sites = [site for _, site, _, _ in self.resolver.callers(current)[0] if _holds_up(current, site)] + waited
             for site in sites[:_SITES]:
                 # Who starts a goroutine goes on beside it; what `defer` calls cleans up.
                 if site.fn in seen or _cleans_up(site.arm) or site.how:
@@ -489,6 +489,11 @@ def _is_promise(wait: Wait) -> bool:
     """Whether a future is made by its constructor: no work stands behind it, somebody has to complete it."""
     holder = wait.holder
     return holder is not None and holder.maker != "" and holder.maker == holder.type
+
+
+def _holds_up(called: Fun, site: CallSite) -> bool:
+    """Whether a caller stands still while what it calls runs: a coroutine that nobody awaits there runs beside it."""
+    return not called.head.is_async or site.awaited or isinstance(site.stmt, f.Return) or called.module.language != "python"
 
 
 def _is_pause(wait: Wait) -> bool:

@@ -269,7 +269,7 @@ class Swallowed:
                 step,
             )
         if not leaves:
-            following = self._next_wait(caught)
+            following = self._next_wait(caught, caught.stmt.end if loop is None or "falls" in ends else loop.end)
             if following is not None:
                 return f"the code goes on to `{_said(following)}`", (self.program.step(fn, following.call, "goes on here"),)
         caller = self._caller(fn)
@@ -347,11 +347,11 @@ class Swallowed:
                 return False
             current = place.owner
 
-    def _next_wait(self, caught: _Caught) -> CallSite | None:
-        """The first call behind the handler at which the task would stand still again."""
+    def _next_wait(self, caught: _Caught, start: int) -> CallSite | None:
+        """The first call from a place on at which the task would stand still again."""
         fn = caught.fn
         for site in fn.body.calls:
-            if site.call.at <= caught.stmt.end or site.how or any(a.kind in ("handler", "final") for a in site.arm.chain()):
+            if site.call.at <= start or site.how or any(a.kind in ("handler", "final") for a in site.arm.chain()):
                 continue
             if _excludes(site.arm, caught.arm):
                 continue

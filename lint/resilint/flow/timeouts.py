@@ -336,6 +336,8 @@ class Timeouts:
         if (
             fn.module.is_test
             or found.slot.bound.unit == "bool"
+            # Where nothing is the library's own default, it is nothing that somebody has switched off.
+            or (found.slot.flow is not None and isinstance(found.slot.flow.thing, Null) and found.slot.bound.default == "endless")
             or any(fault.key == (fn.module.path, node.end) for fault in self.pool_waits)
         ):
             return
