@@ -520,7 +520,7 @@ class Queues:
         loops = [arm.node for arm in arms if arm.kind == "loop" and isinstance(arm.node, f.Loop)]
         if isinstance(take.node, f.Loop) and take.node not in loops:
             loops.append(take.node)
-        gathers = any(loop is not take.node and self._gathers(loop, fn) for loop in loops)
+        gathers = any(loop is not take.node and self._gathers(loop, take) for loop in loops)
         for loop in loops if not gathers else ():
             each = loop.form == "each" and loop.is_async
             if loop.form in ("ever", "while") or loop is take.node or each or self._ticks(loop, fn):
@@ -538,12 +538,19 @@ class Queues:
                 here = Take(site.fn, site.call, site, take.target, helper)
                 yield from self._service_loops(queue, here, helpers, depth + 1)
 
-    def _gathers(self, loop: f.Loop, fn: Fun) -> bool:
-        """Whether a loop ends with what it has collected, for whoever called."""
-        if loop.test is not None and self._limit_in(loop.test, self.resolver.frame(fn)) is not None:
-            arms = fn.body.arm_at(loop.at).chain()
+    def _gathers(self, loop: f.Loop, take: Take) -> bool:
+        """Whether a loop ends with what it has taken, for whoever called."""
+        arms = take.fn.body.arm_at(loop.at).chain()
+        if loop.test is not None and self._limit_in(loop.test, self.resolver.frame(take.fn)) is not None:
             return not any(arm.kind == "loop" and arm.node is not loop for arm in arms)
-        return any(isinstance(node, f.Return) and isinstance(node.value, f.Ref) for node in walk_block(loop.body))
+        taken: set[str] = set()
+        for node in walk_block(loop.body):
+            if isinstance(node, f.Call):
+                taken.add(_grown(node))
+            elif isinstance(node, f.Assign) and node.value is not None and _within(take.node, node):
+                taken.update(dotted(target) for target in node.targets)
+        returned = [node.value for node in walk_block(loop.body) if isinstance(node, f.Return)]
+        return any(isinstance(value, f.Ref) and value.name in taken for value in returned)
 
     def _ticks(self, loop: f.Loop, fn: Fun) -> bool:
         """Whether a loop goes round by the clock: `for range ticker.C`."""
