@@ -18,6 +18,6 @@ RULE = Rule(
     name="wait-without-timeout",
     severity=Severity.WARNING,
     summary="A request or worker that waits for another thread, task, process or message without a limit.",
-    languages=frozenset({"py", "go", "java"}),
+    languages=frozenset({"py", "go", "java", "yaml"}),
     check=check,
 )

@@ -19,6 +19,6 @@ RULE = Rule(
     name="shared-thread-pool",
     severity=Severity.WARNING,
     summary="One pool, gate or RPC server for several dependencies or services, so that a slow one starves the rest.",
-    languages=frozenset({"py", "go", "java"}),
+    languages=frozenset({"py", "go", "java", "xml"}),
     check=check,
 )

@@ -19,6 +19,6 @@ RULE = Rule(
     name="unbounded-thread-pool",
     severity=Severity.WARNING,
     summary="A pool without an upper bound on its threads or tasks.",
-    languages=frozenset({"py", "go", "java"}),
+    languages=frozenset({"py", "go", "java", "yaml"}),
     check=check,
 )

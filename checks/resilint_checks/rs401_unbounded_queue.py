@@ -19,6 +19,6 @@ RULE = Rule(
     name="unbounded-queue",
     severity=Severity.WARNING,
     summary="A queue, a backlog of an executor or a buffer without a capacity.",
-    languages=frozenset({"py", "go", "java"}),
+    languages=frozenset({"py", "go", "java", "yaml"}),
     check=check,
 )

@@ -185,7 +185,10 @@ def _judge(program: Program, row: PoolRow, server: Block, others: list[Block], s
         held = f"{slow.name} may hold each for {say_seconds(slow.time)}, {quick.name} is given {say_seconds(quick.time or 0.0)}"
         message = f"{len(mine)} services share {count} of this server ({shown}): {held}"
     steps = tuple(_step(s, size) for s in sorted(mine, key=lambda s: s.span))
-    return Fault(span, message, Value(size, Confidence.HIGH if apart else Confidence.MEDIUM, steps))
+    # That they share is always so where nobody thought of it; that somebody put them there, or tried to keep them apart, is not.
+    meant = any(s.limit is not None for s in greedy) or (threads is not None and sum(bool(s.servers) for s in mine) > 1)
+    sure = Confidence.HIGH if apart else Confidence.MEDIUM if meant else Confidence.LOW
+    return Fault(span, message, Value(size, sure, steps))
 
 
 def _step(service: Service, size: float | None) -> Step:

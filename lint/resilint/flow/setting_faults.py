@@ -664,10 +664,10 @@ def _sensible(row: Bound, counts: str) -> str:
 
 
 def short_type(name: str) -> str:
-    """The last segment of a canonical name, or what people call the thing."""
+    """The last segment of a canonical name, or all of it where the last says nothing."""
     name = name.partition(" ")[0]
-    head, _, last = name.rpartition(".")
-    return f"{head.rpartition('.')[2]}.{last}" if last in ("Driver", "DataSource") else last
+    last = name.rpartition(".")[2]
+    return name if last in ("Driver", "DataSource") else last
 
 
 def _short(text: str) -> str:
