@@ -87,7 +87,7 @@ class EndlessWaits:
             fault = self._judge(wait, cause) if cause is not None else None
             if fault is not None:
                 found.setdefault(fault.key, fault)
-        for fault in self._replies():
+        for fault in (*self._replies(), *self._promises()):
             found.setdefault(fault.key, fault)
         reported = frozenset(found)
         for wait in locks:
@@ -119,6 +119,7 @@ class EndlessWaits:
         if not self._endless(wait) or any(d.kind != "root" for d in wait.deadlines):
             return None
         inner: tuple[Step, ...] = ()
+        endless: Wait | None = None
         confidence = min((way.confidence for way in wait.ways), default=Confidence.MEDIUM)
         written = any(way.reason == "disabled" for way in wait.ways)
         if cause == "lock" or (cause == "connection" and not written):
@@ -127,7 +128,7 @@ class EndlessWaits:
             return None
         if cause == "work":
             endless = self._endless_work(wait)
-            if endless is None or not any(b.arg is not None or b.pos is not None for b in wait.entry.bounds):
+            if endless is None or not self._takes_limit(wait):
                 return None
             inner = (
                 self.program.step(endless.fn, endless.site.call, f"the work waited for can wait for ever: {short(endless.api)}"),
@@ -141,7 +142,19 @@ class EndlessWaits:
         steps = (*way.steps, *inner, *(step for endless_way in wait.ways for step in endless_way.steps))
         message = f"{short(wait.api)} can wait for ever: {self._reason(wait, cause, way.by)}"
         span = program.span_of(wait.fn, wait.site.call)
-        return Fault(span, message, Value(inf, confidence, tuple(dict.fromkeys(steps))), key=(span.path, wait.site.call.at))
+        key: object = (span.path, wait.site.call.at)
+        if endless is not None:
+            # Several joins of a function that wait for the same thing are one fault.
+            key = (wait.fn.key, endless.fn.key, endless.site.call.at)
+        return Fault(span, message, Value(inf, confidence, tuple(dict.fromkeys(steps))), key=key)
+
+    def _takes_limit(self, wait: Wait) -> bool:
+        """Whether the call, or the object it is called on, can be given a limit: what cannot is as long as the work, whose own wait
+        is the finding."""
+        if any(b.arg is not None or b.pos is not None for b in wait.entry.bounds):
+            return True
+        rows = self.resolver.table(wait.fn.module).bounds(wait.api.rpartition(".")[0])
+        return any(row.slot == "wait" and row.setter is not None for row in rows)
 
     @staticmethod
     def _endless(wait: Wait) -> bool:
@@ -272,9 +285,10 @@ class EndlessWaits:
     def _work_of(self, wait: Wait) -> list[Spawn]:
         holder: Obj | None = wait.holder
         found = list(self._spawns.get((wait.fn.module.path, wait.site.call.at), ()))
+        found.extend(self._spawns.get(holder, ()))
         seen = 0
+        # What a future was made from stands behind it, but not what else runs in its pool.
         while holder is not None and seen < 4:
-            found.extend(self._spawns.get(holder, ()))
             if holder.frame is not None and isinstance(holder.node, f.Node):
                 found.extend(self._spawns.get((holder.frame.fn.module.path, holder.node.at), ()))
             holder = holder.parent
@@ -380,6 +394,44 @@ class EndlessWaits:
         if spawn.site.how or not (spawn.row.joins or (spawn.unit in ("job", "task") and self.program.spawning.joined(spawn))):
             return False
         return self.program.deadlines.around(spawn.site) == inf
+
+    # ------------------------------------------------------------ Python: promises that are awaited
+
+    def _promises(self) -> Iterator[Fault]:
+        """Futures that a function has made, given away and awaits: somebody has to complete them."""
+        table = self.program.knowledge.of("python")
+        makers = {
+            name.rpartition(".")[2]
+            for library in table.libraries
+            for call in library.calls
+            if call.does == "make" and call.returns and (kind := table.type(call.returns)) is not None and kind.role == "future"
+            for name in call.names
+        }
+        for site in self.program.sites(makers.__contains__, "python", among=lambda module: not module.is_test):
+            stmt = site.stmt
+            if not isinstance(stmt, f.Assign) or stmt.value is not site.call or not any(self.program.described(site)):
+                continue
+            names = {dotted(target) for target in stmt.targets} - {""}
+            for other, arm in site.fn.body.stmts:
+                for node in _values(other):
+                    if isinstance(node, f.Await) and dotted(node.value) in names and not _cleans_up(arm):
+                        fault = self._awaited(site, node, other, arm)
+                        if fault is not None:
+                            yield fault
+
+    def _awaited(self, made: CallSite, node: f.Await, stmt: f.Stmt, arm: Arm) -> Fault | None:
+        fn, program = made.fn, self.program
+        place = CallSite(f.Call(node.value.at, node.value.end, node.value, ()), fn, arm, stmt, awaited=True, loop=made.loop)
+        if program.deadlines.around(place) != inf or program.deadlines.scoped(fn) != inf:
+            return None
+        way = self._way(fn, waits_for_message=True, looped=made.loop is not None)
+        if way is None:
+            return None
+        name = dotted(node.value)
+        steps = (*way.steps, program.step(fn, made.call, f"`{name}` is made here for somebody else to complete"))
+        text = f"`{name}` can be awaited for ever: no timeout, so {way.by} hangs with it when nobody completes it"
+        span = program.span_of(fn, node)
+        return Fault(span, text, Value(inf, Confidence.MEDIUM, steps), key=(span.path, node.at))
 
     # ------------------------------------------------------------ Go: answers over channels
 
