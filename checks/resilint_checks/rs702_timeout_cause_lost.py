@@ -17,6 +17,6 @@ RULE = Rule(
     name="timeout-cause-lost",
     severity=Severity.WARNING,
     summary="A timeout or cancellation that becomes an error which hides the cause.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "java"}),
     check=check,
 )

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.errors import BOTH, CALLER, TIMEOUT, Errors, Meaning, Pick, code_modules, context_key, mentions
+from resilint.flow.streams import receiver_of
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import ClassVal, Ext
 from resilint.flow.waits import OF_UNKNOWN_LENGTH, Wait
-from resilint.link.code import Arm, CallSite, Fun, dotted, leaves, walk, walk_block
+from resilint.link.code import Arm, CallSite, Fun, Klass, called_part, children, dotted, last_name, leaves, walk, walk_block
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
     from resilint.program import Program
 
 _SAYS_TIMEOUT = re.compile(r"time[sd]?[ _-]?out|deadline", re.IGNORECASE)
+_SAYS_CANCELLED = re.compile(r"interrupt|cancel|abort", re.IGNORECASE)
 _TELLING = frozenset({"Is", "As", "Err", "Done", "Cause", "Code", "Timeout", "IsTimeout", "WithTimeout", "WithDeadline"})
 _ONLY_MAKES = frozenset({"make", "pure", "log", "configure", "decode", "respond", "cancel", "spawn", "submit"})
 
@@ -164,7 +166,7 @@ class LostCauses:
     def faults(self) -> list[Fault]:
         """All of them, each place once."""
         out: dict[object, Fault] = {}
-        for fault in (*self._in_go, *self._python()):
+        for fault in (*self._in_go, *self._python(), *self._java()):
             out.setdefault(fault.key, fault)
         return sorted(out.values(), key=lambda x: (x.span, x.message))
 
@@ -359,16 +361,109 @@ class LostCauses:
 
     # ------------------------------------------------------------ exceptions
 
-    def _python(self) -> Iterator[Fault]:
+    def _bounded_waits(self, language: str) -> dict[Fun, list[Wait]]:
+        """Waits that may end because their time is over."""
         bounded: dict[Fun, list[Wait]] = {}
-        python = any(True for _ in code_modules(self.program, "python"))
-        for wait in self.program.all_waits if python else ():
+        there = any(True for _ in code_modules(self.program, language))
+        for wait in self.program.all_waits if there else ():
             if (
-                wait.fn.module.language == "python"
+                wait.fn.module.language == language
                 and wait.bound is not None
                 and (0 < wait.bound < 1e6 or wait.bound == OF_UNKNOWN_LENGTH)
             ):
                 bounded.setdefault(wait.fn, []).append(wait)
+        return bounded
+
+    def _java(self) -> Iterator[Fault]:
+        bounded = self._bounded_waits("java")
+        for module in code_modules(self.program, "java"):
+            for fn in module.functions:
+                raw = bytes(module.facts.bodies[fn.index])
+                if fn in bounded or b"imeout" in raw or b"Cancel" in raw or b"Interrupted" in raw:
+                    for stmt, _ in fn.body.stmts:
+                        if isinstance(stmt, f.Try):
+                            for handler in stmt.handlers:
+                                yield from self._thrown_instead(fn, stmt, handler, bounded.get(fn, []))
+
+    def _thrown_instead(self, fn: Fun, stmt: f.Try, handler: f.Handler, waits: list[Wait]) -> Iterator[Fault]:
+        """Exceptions thrown in a handler that are not given the one caught: nothing links them, as Python's context does."""
+        inside = [w for w in waits if not w.entry.deferred and stmt.body and stmt.body[0].at <= w.site.call.at < stmt.body[-1].end]
+        if self._caught_before(fn, stmt, handler) or not any(self._is_wide(kind, fn) for kind in handler.types):
+            inside = []  # A time that is over does not come here.
+        causes: frozenset[str] = frozenset().union(*(self.errors.caught(kind, fn)[0] for kind in handler.types))
+        if not (causes or inside) or any(isinstance(x, f.If | f.Cond | f.Switch) for x in walk_block(handler.body)):
+            return
+        kinds = self.program.step(
+            fn, _span(handler.types), "both causes are caught here" if causes == BOTH else "it is caught here"
+        )
+        steps = (
+            kinds,
+            *(self.program.step(fn, called_part(w.site.call), f"{w.api} waits here with a time limit") for w in inside[:1]),
+        )
+        if causes == frozenset({CALLER}) and any("interrupt" in name for name in _called_in(handler.body)):
+            return  # The flag of the thread still says it.
+        for inner in handler.body:
+            if isinstance(inner, f.Raise) and inner.value is not None:
+                if self._given_on(inner.value, handler.name) or not isinstance(inner.value, f.Call):
+                    continue
+                if causes != BOTH and not self._hides_in_java(inner.value, fn, causes):
+                    continue
+                if causes == BOTH and self._edge(inner.value, fn):
+                    continue
+                text = self.program.text_of(fn, inner.value, 40)
+                if causes == BOTH:
+                    says = "stands for two causes: the own time limit ran out, or the thread was interrupted"
+                elif causes == frozenset({CALLER}):
+                    says = "is thrown without its cause: a caller cannot tell the interruption from another failure"
+                else:
+                    says = "is thrown without its cause: a caller cannot tell the timeout from another failure"
+                sure = Confidence.HIGH if causes else Confidence.MEDIUM
+                yield self._fault(fn, inner, f"`{text}` {says}", sure, *steps)
+            elif isinstance(inner, f.Return) and causes == BOTH and isinstance(inner.value, f.Lit):
+                text = self.program.text_of(fn, inner, 40)
+                says = "stands for two causes: the own time limit ran out, or the thread was interrupted"
+                yield self._fault(fn, inner, f"`{text}` {says}", Confidence.MEDIUM, kinds)
+
+    def _is_wide(self, kind: f.Expr, fn: Fun) -> bool:
+        """Whether a class contains others that stand for a timeout."""
+        name = self.program.names.java.type(dotted(kind), fn)
+        return isinstance(name, str) and self.errors.resolver.table(fn.module).error(name) == "any"
+
+    def _caught_before(self, fn: Fun, stmt: f.Try, handler: f.Handler) -> bool:
+        """Whether a handler above takes the timeouts, so that this one sees other failures only."""
+        for other in stmt.handlers:
+            if other is handler:
+                return False
+            if any(TIMEOUT in self.errors.caught(kind, fn)[0] for kind in other.types):
+                return True
+        return False
+
+    def _given_on(self, value: f.Expr, name: str | None) -> bool:
+        """Whether an exception is given the one caught, or its cause, and not its text alone."""
+        if name is None:
+            return True
+        if isinstance(value, f.Ref):
+            return value.name == name
+        if isinstance(value, f.Cast | f.Cond):
+            return any(self._given_on(part, name) for part in children(value) if not isinstance(part, f.Type))
+        if not isinstance(value, f.Call):
+            return False
+        head, _, method = dotted(value.fn).rpartition(".")
+        if head == name:
+            return method not in _TEXTS
+        inner = receiver_of(value)
+        return (inner is not None and self._given_on(inner, name)) or any(self._given_on(a.value, name) for a in value.args)
+
+    def _hides_in_java(self, value: f.Call, fn: Fun, causes: frozenset[str]) -> bool:
+        """Whether an exception says nothing of what was caught: neither its class nor its text."""
+        if not dotted(value.fn) or self._edge(value, fn) or self.errors.caught(value.fn, fn)[0] & (causes or BOTH):
+            return False
+        said = " ".join([dotted(value.fn), *(str(x.value) for x in walk(value) if isinstance(x, f.Lit))])
+        words = _SAYS_CANCELLED if causes == frozenset({CALLER}) else _SAYS_TIMEOUT
+        return not words.search(said)
+
+    def _python(self) -> Iterator[Fault]:
+        bounded = self._bounded_waits("python")
         for module in code_modules(self.program, "python"):
             for fn in module.functions:
                 raw = bytes(module.facts.bodies[fn.index])
@@ -503,9 +598,17 @@ class LostCauses:
                 if isinstance(thing, ClassVal)
                 else []
             )
+            if isinstance(thing, ClassVal) and thing.klass.module.language == "java":
+                names = [*names, *self._annotations(thing.klass)]
             if any(table.error_call(name) == "edge" for name in names):
                 return True
         return False
+
+    def _annotations(self, klass: Klass) -> list[str]:
+        """Canonical names of what a class is annotated with."""
+        written = (dotted(d.fn if isinstance(d, f.Call) else d) for d in klass.decl.decorators)
+        found = (self.program.names.java.type(name, klass) for name in written if name)
+        return [name for name in found if isinstance(name, str)]
 
     def _hides(self, value: f.Expr, fn: Fun, causes: frozenset[str]) -> bool:
         """Whether an exception says nothing of a timeout: neither its class nor its text."""
@@ -514,6 +617,15 @@ class LostCauses:
             return False
         said = " ".join([dotted(kind), *(str(x.value) for x in walk(value) if isinstance(x, f.Lit))])
         return not _SAYS_TIMEOUT.search(said)
+
+
+_TEXTS = frozenset({"getMessage", "getLocalizedMessage", "toString", "printStackTrace", "getClass", "getStackTrace"})
+"""What gives the text of an exception, not the exception."""
+
+
+def _called_in(block: f.Block) -> Iterator[str]:
+    """Last segments of what a block calls."""
+    return (dotted(x.fn).rpartition(".")[2] or last_name(x.fn) for x in walk_block(block) if isinstance(x, f.Call))
 
 
 def _failed(arm: Arm) -> str:
