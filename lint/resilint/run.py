@@ -29,7 +29,7 @@ from resilint.model import Confidence, Finding, Rule, Severity, Span
 from resilint.read.encoding import as_read
 from resilint.registry import is_known, matches, suggestion
 from resilint.scope import Scope
-from resilint.settings import Settings, SettingsError
+from resilint.settings import Service, Settings, SettingsError
 from resilint.suppress import apply
 from resilint.text import Lines
 
@@ -179,7 +179,7 @@ def read_program(
         if cache is not None:
             cache.close()
     if scope.whole:
-        _check_declared(scope, settings, [source.path for source in discovery.sources], intake)
+        _check_declared(scope, settings, [source.path for source in discovery.sources], intake, texts)
     skipped = {**discovery.skipped, **dict.fromkeys(intake.generated, "generated or minified")}
     reading = Reading(intake.files, skipped=skipped, not_checked=_not_checked(scope, intake, skipped, settings))
     reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake, texts, settings)
@@ -187,8 +187,10 @@ def read_program(
     return reading
 
 
-def _check_declared(scope: Scope, settings: Settings, paths: list[str], intake: Intake) -> None:
-    """Raises `SettingsError` for globs of services and for a profile that mean nothing in the program: a misspelt one says nothing.
+def _check_declared(scope: Scope, settings: Settings, paths: list[str], intake: Intake, texts: Texts) -> None:
+    """Raises `SettingsError` for globs and queues of services and for a profile that mean nothing in the program.
+
+    A misspelt one would say nothing.
 
     Only where the settings speak of the whole program: for a part of it, what they declare may lie elsewhere.
     """
@@ -207,6 +209,7 @@ def _check_declared(scope: Scope, settings: Settings, paths: list[str], intake: 
             if not any(map(matched, everything)):
                 span = settings.place_or_start("services", service.name, "paths", str(index))
                 problems.append((span, f"services.{service.name}.paths: {glob!r} matches no file{_near_folder(glob, everything)}"))
+        problems += _unknown_queues(service, settings, paths, texts)
     if settings.profile is not None and settings.profile not in (known := _profiles(paths, intake)):
         near = get_close_matches(settings.profile, sorted(known), 1)
         hint = f": did you mean {near[0]!r}?" if near else ""
@@ -214,6 +217,30 @@ def _check_declared(scope: Scope, settings: Settings, paths: list[str], intake: 
         problems.append((settings.place_or_start("profile"), message))
     if problems:
         raise SettingsError(sorted(problems), scope.root)
+
+
+def _unknown_queues(service: Service, settings: Settings, paths: list[str], texts: Texts) -> Iterator[tuple[Span, str]]:
+    """The queues that a service declares and whose name stands in none of its files, however many underscores lead it in code."""
+    missing = {
+        name: re.compile(rf"(?<![A-Za-z0-9]){re.escape(name.lstrip('_'))}(?![A-Za-z0-9_])".encode()) for name in service.queues
+    }
+    if not missing:
+        return
+    words: set[str] = set()
+    inside = matcher(service.paths) if service.paths else None
+    for path in paths:
+        if path == settings.path or (inside is not None and not inside(path)):
+            continue
+        text = texts.source(path)
+        missing = {name: pattern for name, pattern in missing.items() if pattern.search(text) is None}
+        if not missing:
+            return
+        words.update(word.decode() for word in re.findall(rb"[A-Za-z_]\w{2,40}", text))
+    for name in missing:
+        near = get_close_matches(name, sorted(words), 1, 0.7)
+        hint = f": did you mean {near[0]!r}?" if near else ""
+        where = settings.place_or_start("services", service.name, "queues", name)
+        yield where, f"services.{service.name}.queues: nothing in the service is named {name!r}{hint}"
 
 
 def _near_folder(glob: str, paths: Iterable[str]) -> str:

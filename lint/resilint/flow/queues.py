@@ -526,7 +526,7 @@ class Queues:
             if loop.form in ("ever", "while") or loop is take.node or each or self._ticks(loop, fn):
                 yield fn, loop, take
                 return
-        if depth >= 2 or (loops and not gathers):
+        if depth >= 2:
             return
         helper = helpers.get(fn)
         if helper is None:
@@ -704,6 +704,7 @@ class Queues:
         sleeps = [(seconds, node) for seconds, node in self._sleeps(consumer)]
         free.extend(node for _, node in sleeps)
         waits = [(self._take_bound(take, frame), take.node) for take in takes]
+        waits.extend((self._elapsed(node, frame), node) for loop in region for node in walk(loop) if isinstance(node, f.Bin))
         # A moment ends the collecting whatever the single waits do; of several timers only one need flush.
         for kind, choose in ((moments, max), (timers, min), (sleeps, max), (waits, max)):
             known = [(seconds, node) for seconds, node in kind if seconds is not None and 0 < seconds < inf]
@@ -744,8 +745,8 @@ class Queues:
         if isinstance(value, f.Bin) and value.op == "+":
             for clock, length in ((value.left, value.right), (value.right, value.left)):
                 if isinstance(clock, f.Call) and not clock.args:
-                    unit = unit_of_name(dotted(clock.fn).rpartition(".")[2]) or unit_of_name(_last(clock.fn))
-                    return self._duration(length, frame, unit or ("s" if frame.fn.module.language == "python" else ""))
+                    unit = unit_of_name(_last(clock.fn)) or ("s" if frame.fn.module.language == "python" else "")
+                    return self._duration(length, frame, unit)
         if (
             isinstance(value, f.Call)
             and isinstance(value.fn, f.Field)
@@ -753,6 +754,18 @@ class Queues:
             and isinstance(value.fn.base, f.Call)
         ):
             return self._duration(value.args[0].value, frame, "") if not value.fn.base.args else None
+        return None
+
+    def _elapsed(self, test: f.Bin, frame: Frame) -> float | None:
+        """Seconds that may have gone by since a moment, where a test compares that: `clock() - began > 0.1`, `Since(began) > d`."""
+        if test.op not in ("<", "<=", ">", ">="):
+            return None
+        for gone, length in ((test.left, test.right), (test.right, test.left)):
+            if isinstance(gone, f.Bin) and gone.op == "-" and isinstance(gone.left, f.Call) and not gone.left.args:
+                unit = unit_of_name(_last(gone.left.fn)) or ("s" if frame.fn.module.language == "python" else "")
+                return self._duration(length, frame, unit) if isinstance(gone.right, f.Ref) else None
+            if frame.fn.module.language == "go" and isinstance(gone, f.Call) and len(gone.args) == 1 and _last(gone.fn):
+                return self._duration(length, frame, "") if isinstance(gone.args[0].value, f.Ref) else None
         return None
 
     def _duration(self, expr: f.Expr, frame: Frame, unit: str) -> float | None:
