@@ -228,9 +228,11 @@ def _unknown_queues(service: Service, settings: Settings, paths: list[str], text
         return
     words: set[str] = set()
     inside = matcher(service.paths) if service.paths else None
-    for path in paths:
-        if path == settings.path or (inside is not None and not inside(path)):
-            continue
+    own = [path for path in paths if path != settings.path and (inside is None or inside(path))]
+    if not own:
+        # It may be written in a language without a reader.
+        return
+    for path in own:
         text = texts.source(path)
         missing = {name: pattern for name, pattern in missing.items() if pattern.search(text) is None}
         if not missing:

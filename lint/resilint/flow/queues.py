@@ -718,7 +718,8 @@ class Queues:
     def _sleeps(self, consumer: Consumer) -> Iterator[tuple[float, f.Node]]:
         """What sleeps each round before it takes, so that the batch grows meanwhile."""
         for site in consumer.fn.body.calls:
-            if site.loop is consumer.loop and _within(site.call, consumer.loop):
+            chosen = any(arm.choice or arm.kind == "handler" for arm in site.arm.chain() if _within_arm(arm, consumer.loop))
+            if site.loop is consumer.loop and not chosen:
                 for target, entry in self.program.described(site):
                     number = self._waiting(site, target, entry) if entry.does == "sleep" else None
                     if number is not None and 0 < number < inf:
@@ -793,13 +794,25 @@ class Queues:
         steps: list[Step] = []
         for fn in dict.fromkeys(consumer.fn for consumer in consumers):
             for spawn in self._starters(fn):
-                count = self._times_run(spawn.site, queue)
-                if count is None:
+                times, width = self._times_run(spawn.site, queue), self._width(spawn, fn)
+                if times is None or width is None:
                     return None
+                count = times * width
                 total += count
                 said = "a worker is started here" if count == 1 else f"{count} workers are started here"
                 steps.append(self.program.step(spawn.fn, spawn.site.call, said))
         return Figure(total, steps=tuple(steps)) if total > 0 else None
+
+    def _width(self, spawn: Spawn, fn: Fun) -> int | None:
+        """How many a spawn starts of a function each time: `gather(*(serve() for _ in range(4)))`."""
+        if spawn.elements:
+            sizes = [self.worsts.length(expr, frame, {}) for expr, frame in spawn.elements]
+            known = [size for size in sizes if size is not None]
+            return sum(known) if len(known) == len(sizes) else None
+        if spawn.row.each is None:
+            return 1
+        own = [arg for arg in spawn.args if isinstance(arg, f.Call) and _last(arg.fn) == fn.name]
+        return max(len(own), 1)
 
     def _starters(self, fn: Fun, depth: int = 0, seen: frozenset[Fun] = frozenset()) -> list[Spawn]:
         """What starts a function beside its caller, directly or through functions that it calls first."""
@@ -1110,6 +1123,10 @@ def _gives_up(node: Any) -> bool:
 
 def _within(node: f.Node, around: Any) -> bool:
     return isinstance(around, f.Node) and around.at <= node.at and node.end <= around.end and node is not around
+
+
+def _within_arm(arm: Arm, loop: f.Loop) -> bool:
+    return arm.kind != "loop" and loop.at <= arm.at and arm.end <= loop.end
 
 
 def _last(expr: f.Expr) -> str:
