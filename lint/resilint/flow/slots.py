@@ -21,6 +21,7 @@ from resilint.flow.values import (
     Flows,
     FnVal,
     Frame,
+    Hop,
     Null,
     Num,
     Obj,
@@ -390,11 +391,27 @@ class Slots:
             case Obj():
                 yield from self._object(row, thing, flow, base, where)
             case Env():
-                yield replace(base, state="finite")
+                yield from self._deployed(row, thing, flow, base)
             case Unknown():
                 yield base
             case _:
                 yield replace(base, state="finite")
+
+    def _deployed(self, row: Bound, thing: Env, flow: Flow, base: Slot) -> Iterator[Slot]:
+        """What the deployments of the service give an environment variable; present, of unknown length, where they say nothing."""
+        known = False
+        fn = base.written[0] if base.written is not None else None
+        for value in self.program.surfaces.environment(thing.name, fn.module.path) if fn is not None else ():
+            number, unit = duration_in(value.text, "count"), ""
+            if number is not None and not value.text.strip()[-1:].isdigit():
+                number, unit = duration_in(value.text, "dur"), "dur"
+            if number is None or (row.unit == "dur" and not unit and number):
+                continue
+            known = True
+            hop = Hop(value.path, value.setting.at, value.setting.end, f"{thing.name} is set here")
+            yield self._number(row, Num(number, unit), replace(base, flow=flow._replace(hops=(hop, *flow.hops))))
+        if not known:
+            yield replace(base, state="finite")
 
     def _number(self, row: Bound, thing: Num, base: Slot) -> Slot:
         if _disables(row, thing):

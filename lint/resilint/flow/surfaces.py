@@ -531,10 +531,16 @@ def _noun(text: str) -> str:
     return text.rstrip("/").rpartition("/")[2].partition(":")[0].partition("@")[0].lower()
 
 
+_NO_NAMES = frozenset(
+    ("api", "app", "apps", "backend", "cmd", "code", "deploy", "internal", "java", "lib", "main", "pkg")
+) | frozenset(("server", "service", "services", "source", "src", "svc", "web"))
+"""Folders that say nothing of which service lies in them."""
+
+
 def _serves(owner: frozenset[str], manifest: str, path: str) -> bool:
     """Whether a manifest deploys the code of a file: the service's folder is named for it, or holds it."""
     project = project_of(path)
-    names = {part.lower() for part in project.split("/") if part}
+    names = {part.lower() for part in project.split("/") if part} - _NO_NAMES
     if names & owner:
         return True
     folder = manifest.rpartition("/")[0]
