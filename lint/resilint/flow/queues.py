@@ -16,7 +16,7 @@ from resilint.flow.pools import Pool
 from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import decide, say_seconds
 from resilint.flow.spawns import Spawn, short
-from resilint.flow.values import FnVal, Frame, Num, Obj
+from resilint.flow.values import Bind, FnVal, Frame, Num, Obj
 from resilint.flow.worst import received
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, walk, walk_block
@@ -526,6 +526,9 @@ class Queues:
             if loop.form in ("ever", "while") or loop is take.node or each or self._ticks(loop, fn):
                 yield fn, loop, take
                 return
+        if self._period(fn) is not None:
+            yield fn, f.Loop(fn.head.at, fn.head.end, "ever", None, None, None, None, fn.block), take
+            return
         if depth >= 2:
             return
         helper = helpers.get(fn)
@@ -537,6 +540,29 @@ class Queues:
             if not site.fn.module.is_test:
                 here = Take(site.fn, site.call, site, take.target, helper)
                 yield from self._service_loops(queue, here, helpers, depth + 1)
+
+    def _period(self, fn: Fun) -> tuple[float, tuple[Fun, f.Node]] | None:
+        """The seconds between two runs of a function that the clock starts, and where that is written."""
+        entry = self.program.entries.get(fn)
+        if entry is None or entry.kind != "job":
+            return None
+        table = self.resolver.table(fn.module)
+        written: list[tuple[CallEntry | None, tuple[Bind, ...], Fun, f.Call]] = []
+        for call in (call for call in fn.head.decorators if isinstance(call, f.Call)):
+            name = self.program.names.java.type(dotted(call.fn), fn) if fn.module.language == "java" else None
+            row = table.call(name) if isinstance(name, str) else None
+            written.append((row, self.resolver.binds(call, self.resolver.frame(fn)), fn, call))
+        for spawn in self._spawned.get(fn, ()):
+            found = [(e, t.binds, spawn.fn, spawn.site.call) for t, e in self.program.described(spawn.site)]
+            written.extend(found)
+        for row, binds, where, call in written:
+            rows = [bound for bound in row.bounds if bound.slot == "linger"] if row is not None else []
+            for source in self.program.slots.at_call(rows, binds, (where, call)):
+                numbers = [slot.number for slot in source.slots if slot.state == "finite"]
+                known = [number for number in numbers if number is not None and 0 < number < inf]
+                if known and len(known) == len(source.slots):
+                    return max(known), (where, call)
+        return None
 
     def _gathers(self, loop: f.Loop, take: Take) -> bool:
         """Whether a loop ends with what it has taken, for whoever called."""
@@ -705,6 +731,9 @@ class Queues:
         free.extend(node for _, node in sleeps)
         waits = [(self._take_bound(take, frame), take.node) for take in takes]
         waits.extend((self._elapsed(node, frame), node) for loop in region for node in walk(loop) if isinstance(node, f.Bin))
+        period = self._period(consumer.fn)
+        if period is not None and period[1][0] is consumer.fn:
+            timers.append((period[0], period[1][1]))
         # A moment ends the collecting whatever the single waits do; of several timers only one need flush.
         for kind, choose in ((moments, max), (timers, min), (sleeps, max), (waits, max)):
             known = [(seconds, node) for seconds, node in kind if seconds is not None and 0 < seconds < inf]
@@ -714,6 +743,9 @@ class Queues:
                 consumer.linger = Figure(seconds, steps=(step,))
                 consumer.window = (consumer.fn, place)
                 return
+        if period is not None:
+            step = self.program.step(period[1][0], period[1][1], f"it runs every {say(period[0])}")
+            consumer.linger, consumer.window = Figure(period[0], steps=(step,)), period[1]
 
     def _sleeps(self, consumer: Consumer) -> Iterator[tuple[float, f.Node]]:
         """What sleeps each round before it takes, so that the batch grows meanwhile."""
