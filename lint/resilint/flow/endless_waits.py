@@ -13,8 +13,8 @@ from resilint import facts as f
 from resilint.flow.spawns import Spawn, family
 from resilint.flow.timeouts import Fault, short
 from resilint.flow.values import Obj
-from resilint.flow.waits import Wait, waits_in, waits_of
-from resilint.link.code import Arm, CallSite, Fun, dotted, walk
+from resilint.flow.waits import Wait, waits_at, waits_in
+from resilint.link.code import CODE, Arm, CallSite, Fun, dotted, walk
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class EndlessWaits:
         self._inside: dict[Fun, Wait | None] = {}
         found: dict[object, Fault] = {}
         locks: list[Wait] = []
-        for wait in waits_of(program, "wait", among=self._may_matter):
+        for wait in waits_at(program, self._sites(), "wait"):
             cause = self.cause(wait)
             if cause == "lock":
                 locks.append(wait)
@@ -98,10 +98,21 @@ class EndlessWaits:
 
     # ------------------------------------------------------------ what is waited for
 
-    @staticmethod
-    def _may_matter(site: CallSite) -> bool:
-        """Whether a wait there may be a fault, as far as its place says."""
-        return not site.fn.module.is_test and site.fn.index > 0 and not site.how and not _cleans_up(site.arm)
+    def _sites(self) -> Iterator[CallSite]:
+        """Calls that may be such waits, as far as their names, places and arguments say. The names are common words, and whether a
+        text can be meant is seen without asking what is called."""
+        for language in CODE:
+            names: dict[str, bool] = {}
+            for library in self.program.knowledge.of(language).libraries:
+                for call in library.calls:
+                    for name in call.names if call.does == "wait" else ():
+                        last = name.rpartition(".")[2]
+                        names[last] = names.get(last, False) or not any(b.pos == 0 for b in call.bounds)
+            for site in self.program.sites(names.__contains__, language, among=lambda module: not module.is_test):
+                first = site.call.args[0].value if site.call.args else None
+                is_text = isinstance(first, f.Fmt) or (isinstance(first, f.Lit) and isinstance(first.value, str))
+                if site.fn.index > 0 and not site.how and not _cleans_up(site.arm) and (names[site.last] or not is_text):
+                    yield site
 
     def cause(self, wait: Wait) -> Cause | None:
         """What ends a wait; `None` where that is not known."""
@@ -215,7 +226,7 @@ class EndlessWaits:
 
     def _does_not_wait(self, site: CallSite) -> bool:
         """Whether a call only asks for a permit, or has a bound: the loop still waits for its item first."""
-        return any(w.bound not in (None, inf) or self.cause(w) == "lock" for w in waits_in_call(self.program, site, "wait"))
+        return any(w.bound not in (None, inf) or self.cause(w) == "lock" for w in waits_at(self.program, (site,), "wait"))
 
     def _goes_on(self, loop: f.Loop, fn: Fun) -> bool:
         if loop.form == "ever":
@@ -554,11 +565,6 @@ def _is_pause(wait: Wait) -> bool:
     return (
         isinstance(called, f.Field) and wait.holder is not None and wait.holder.node is called.base and wait.holder.parent is None
     )
-
-
-def waits_in_call(program: Program, site: CallSite, *kinds: str) -> Iterator[Wait]:
-    """The waits of these kinds that one call may be."""
-    return (wait for wait in waits_in(program, site.fn, *kinds) if wait.site is site)
 
 
 def _values(stmt: f.Stmt) -> Iterator[f.Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Literal
@@ -67,14 +67,20 @@ class Wait:
         return (self.fn.module.path, self.site.call.at, self.site.call.end, self.api)
 
 
-def waits_of(program: Program, *kinds: str, among: Callable[[CallSite], bool] | None = None) -> Iterator[Wait]:
-    """All waits of these kinds, in order of path and position. `among`: at which calls; the others are not resolved."""
+def waits_of(program: Program, *kinds: str) -> Iterator[Wait]:
+    """All waits of these kinds, in order of path and position."""
     judge = _Judge(program)
     for language in CODE:
         reach = program.reach(language, kinds)
         for site in _candidates(program, language, reach):
-            if among is None or among(site):
-                yield from judge.at(site, kinds)
+            yield from judge.at(site, kinds)
+
+
+def waits_at(program: Program, sites: Iterable[CallSite], *kinds: str) -> Iterator[Wait]:
+    """The waits of these kinds that some calls are, in their order."""
+    judge = _Judge(program)
+    for site in sites:
+        yield from judge.at(site, kinds)
 
 
 def waits_in(program: Program, fn: Fun, *kinds: str) -> Iterator[Wait]:
