@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.spawns import family, nodes
-from resilint.flow.values import Flow, Hop, Obj
+from resilint.flow.values import ClassVal, Flow, FnVal, Hop, Obj
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import Bound, TypeEntry
 from resilint.link.code import CallSite, Fun, Module, dotted, walk
@@ -24,6 +24,7 @@ LANGUAGES = ("python", "go", "java")
 _ONCE = re.compile(
     r"^(?:__init__|<module>|<init\d+>|<static\d+>|_*(?:start|init|set_?up|open|boot|launch|main|connect)\w*)$", re.IGNORECASE
 )
+_LIMIT = re.compile(r"max|limit|capacity", re.IGNORECASE)
 _SHOWN = 3
 
 
@@ -83,11 +84,18 @@ class Uses:
     puts: list[Use] = field(default_factory=list)
     escapes: bool = False
     """It is handed to code that was not looked at."""
+    handed: bool = False
+    """It is handed to a library that nobody described, which may have limits of its own."""
 
     @property
     def may_grow(self) -> bool:
         """Whether what is put into it may become more and more."""
-        return self.escapes or any(use.recurs for use in self.puts)
+        return self.escapes or self.handed or any(use.recurs for use in self.puts)
+
+    @property
+    def only_handed(self) -> bool:
+        """Whether nothing but a library that nobody described is known to use it."""
+        return self.handed and not self.escapes and not any(use.recurs for use in self.puts)
 
 
 @dataclass(eq=False)
@@ -244,7 +252,11 @@ class Pools:
     def _find_uses(self, pool: Pool) -> Uses:
         uses = Uses()
         if not pool.name:
-            uses.escapes = True
+            outer = next((s for s in pool.fn.body.calls if any(_holds(a.value, pool.site.call) for a in s.call.args)), None)
+            if outer is not None and self._is_unknown(outer):
+                uses.handed = True
+            else:
+                uses.escapes = True
             return uses
         verbs = self._verbs[pool.fn.module.language]
         puts, takes, sizes = verbs["put"], verbs["take"], verbs["size"]
@@ -293,16 +305,22 @@ class Pools:
             if isinstance(stmt, f.Return | f.Assign | f.Send) and getattr(stmt, "value", None) is not None
             for node in walk(stmt.value)
         )
+        running = [site for site in given if self._runs_on(site)]
+        uses.puts.extend(Use(site, self.recurs(site, pool)) for site in running)
+        given = [site for site in given if site not in running]
         if stored or not pool.local:
             # A field or global that is handed on may be used by anybody.
-            if stored or any(not self._is_start(site) for site in given):
+            elsewhere = [site for site in given if not self._is_start(site)]
+            if stored or any(not self._is_unknown(site) for site in elsewhere):
                 uses.escapes = True
+            uses.handed = uses.handed or bool(elsewhere)
             return
         for site in given:
             bodies = [*self._started_by(site), *self.program.callees(site)]
             if not bodies:
                 if not self._is_start(site) and not self._is_taken(site):
-                    uses.escapes = True
+                    uses.handed = True
+                    uses.escapes = uses.escapes or not self._is_unknown(site)
                 continue
             for body in bodies:
                 if body.name == "__init__":
@@ -312,6 +330,19 @@ class Pools:
                     base = dotted(inner.call.fn).rpartition(".")[0]
                     if inner.last in puts and base in names:
                         uses.puts.append(Use(inner, self._endless_loop(inner)))
+
+    def _runs_on(self, site: CallSite) -> bool:
+        """Whether a call gives work to the executor among its arguments: `supplyAsync(task, executor)`."""
+        return any(entry.spawn is not None and entry.spawn.executor is not None for _, entry in self.program.described(site))
+
+    def _is_unknown(self, site: CallSite) -> bool:
+        """Whether a call is of a library that nobody described."""
+        table = self.resolver.table(site.fn.module)
+        targets = self.program.targets(site)
+        return not any(
+            t.entry is not None or isinstance(t.flow.thing, FnVal | ClassVal) or (t.name and table.constructs(t.name) is not None)
+            for t in targets
+        )
 
     def _is_taken(self, site: CallSite) -> bool:
         """Whether what is called is of knowledge and neither keeps what it is given nor puts anything into it."""
@@ -390,6 +421,12 @@ class Pools:
         for node in nodes(site.fn):
             if isinstance(node, f.If | f.Loop) and node.test is not None and node.at < site.call.at:
                 for part in walk(node.test):
+                    if (
+                        isinstance(part, f.Bin)
+                        and part.op in ("<", "<=", ">", ">=")
+                        and any(_LIMIT.search(dotted(side).rpartition(".")[2]) for side in (part.left, part.right))
+                    ):
+                        return True
                     if isinstance(part, f.Call):
                         base, _, verb = dotted(part.fn).rpartition(".")
                         if verb in sizes and verb not in ("empty", "isEmpty") and _names(base, pool):
@@ -433,7 +470,8 @@ class Pools:
             uses = self.uses(pool)
             if pool.kind.shared or not uses.may_grow:
                 continue
-            yield endless_threads(self._span(pool), self._subject(pool), threads.confidence, self._steps(pool, threads, uses))
+            sure = Confidence.LOW if uses.only_handed else threads.confidence
+            yield endless_threads(self._span(pool), self._subject(pool), sure, self._steps(pool, threads, uses))
 
     def unbounded_queues(self) -> Iterator[Unbounded]:
         """Queues and backlogs of executors without a capacity, and buffers that nothing but success shortens."""
@@ -451,7 +489,8 @@ class Pools:
             subject = self._subject(pool)
             if pool.kind.role == "executor":
                 subject = f"the backlog of {subject}"
-            yield endless_queue(self._span(pool), subject, room.confidence, self._steps(pool, room, uses))
+            sure = Confidence.LOW if uses.only_handed else room.confidence
+            yield endless_queue(self._span(pool), subject, sure, self._steps(pool, room, uses))
         yield from growing_buffers(self.program)
 
     def _waits(self, pool: Pool) -> bool:
@@ -567,6 +606,10 @@ def _names(text: str, pool: Pool) -> bool:
 
 def _mentions(expr: f.Expr, pool: Pool) -> bool:
     return any(isinstance(node, f.Ref) and _names(node.name, pool) for node in walk(expr))
+
+
+def _holds(expr: f.Expr, call: f.Call) -> bool:
+    return any(node is call for node in walk(expr))
 
 
 def _makes(node: f.Ref, pool: Pool) -> bool:
