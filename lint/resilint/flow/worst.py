@@ -123,7 +123,8 @@ class Worsts:
             self._active.pop()
             self._still = still
             self._nested = nested
-        if not self._active or "loop" not in result.open:
+        if "search" not in result.open and (not self._active or "loop" not in result.open):
+            # What was cut, or met itself, is not the answer to the next question.
             self._functions[key] = result
         return result
 
@@ -289,7 +290,7 @@ class Worsts:
         test = self._expr(loop.test, frame, lengths)
         body = Seq((test, self._block(loop.body, frame, dict(lengths))))
         after = self._block(loop.orelse, frame, lengths)
-        if times is None or times <= 1 or not _ends_early(loop):
+        if times is None or times <= 1 or self._still or not _ends_early(loop):
             return Seq((head, Loop(times, body), after))
         # The last round need not pause any more: it gives up, or has succeeded.
         still, self._still = self._still, True
