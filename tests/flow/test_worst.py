@@ -67,7 +67,8 @@ def asked(tmp_path: Path) -> Asked:
         ("def f(xs):\n    for x in xs:\n        time.sleep(2)\n", 2.0, {"loop"}),
         ("def f():\n    for x in ('a', 'b'):\n        session.get(x, timeout=1)\n", 4.0, set()),
         (
-            "def f():\n    try:\n        time.sleep(1)\n    except OSError:\n        time.sleep(3)\n    finally:\n        time.sleep(1)\n",
+            "def f():\n    try:\n        time.sleep(1)\n    except OSError:\n        time.sleep(3)\n"
+            "    finally:\n        time.sleep(1)\n",
             5.0,
             set(),
         ),
