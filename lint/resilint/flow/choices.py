@@ -287,7 +287,7 @@ class Choices:
             more: dict[Fun, None] = {}
             received: dict[Fun, None] = {}
             for fn in level:
-                if fn in seen:
+                if fn in seen or fn.name in _OWN_HASHES:
                     continue
                 seen[fn] = None
                 if fn.head.kind == "lambda" and fn.parent is not None:
@@ -301,7 +301,7 @@ class Choices:
                     rankers.add(own)
                 if depth == 0:
                     received.update(dict.fromkeys(self._receiving(fn)))
-            self.lists.learn(names, set(received))
+            names = self.lists.learn(names, set(received))
             more.update(received)
             if names:
                 for fn in everything:
@@ -415,7 +415,7 @@ class Choices:
                 ways = [way for way in self.lists.of(holder, frame) if way.ranked is not None]
                 if ways and ways[0].ranked is not None:
                     return Choice(fn, call, "rank", ways[0].ranked, tuple(ways), holder if isinstance(holder, f.Ref) else None)
-        if last in self.lists.hash_names.get(fn.module.language, {}):
+        if last in self.lists.choosing_names.get(fn.module.language, ()) and self.lists.may_hash(last, fn.module):
             return self._library(call, frame)
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
     from resilint.program import Program
 
 _DEPTH = 30
+_STEPS = 4_000
+"""Questions that one question may lead to; past them the answer is unknown."""
 _WAYS = 8
+_COMMON = 8
+"""Functions of one name past which the name says nothing of a hash."""
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 _KEEPS = frozenset(
     """
@@ -28,6 +33,11 @@ _KEEPS = frozenset(
 )
 """Calls whose result holds what they are given or called on, in another form and in the same order."""
 _OWN_HASH = frozenset(("hashCode", "__hash__"))
+_LOOKUPS = frozenset(
+    """
+    get getordefault ceilingentry floorentry higherentry lowerentry ceilingkey tailmap headmap containskey contains put add bisect
+    """.split()
+)
 _SETS = frozenset(("set", "frozenset", "toset", "hashset", "unmodifiableset"))
 _FILTERS = frozenset(("filter", "filterfalse", "removeif", "takewhile", "where", "deletefunc", "select", "reject", "partition"))
 _SORTS = re.compile(r"^(?:sort\w*|sorted|Sort\w*|Strings|Ints|Slice|SliceStable|Stable|sortBy)$")
@@ -144,6 +154,7 @@ class Lists:
         self._open: set[Any] = set()
         self._depth = 0
         self._cuts = 0
+        self._steps = 0
         self._may_hash: dict[tuple[str, Module], bool] = {}
         self._carriers: set[tuple[str, str]] = set()
         self._receivers: set[Fun] = set()
@@ -154,7 +165,10 @@ class Lists:
         if key in self._open:
             self._cuts += 1
             return nothing
-        if self._depth > _DEPTH:
+        if not self._depth:
+            self._steps = 0
+        self._steps += 1
+        if self._depth > _DEPTH or self._steps > _STEPS:
             self._cuts += 1
             return unknown
         cuts = self._cuts
@@ -1068,25 +1082,49 @@ class Lists:
         """Whether a called name sorts, or takes the best."""
         return bool(_SORTS.match(called.rpartition(".")[2]))
 
+    @cached_property
+    def choosing_names(self) -> dict[str, frozenset[str]]:
+        """Last segments of calls that choose by hash from a list they are given, by language."""
+        return {
+            language: frozenset(
+                name.rpartition(".")[2]
+                for library in self.program.knowledge.of(language).libraries
+                for call in library.calls
+                if call.hash is not None and call.hash.scheme not in ("hash", "jump") and call.hash.members is not None
+                for name in call.names
+            )
+            for language in ("python", "go", "java")
+        }
+
     def may_hash(self, called: str, module: Module) -> bool:
         """Whether a called name may be a hash: by a word in it, or by what the file imports."""
         last = called.rpartition(".")[2]
         known = self._may_hash.get((last, module))
         if known is None:
             names = self.hash_names.get(module.language, {}).get(last, ())
-            known = bool(self.words.first("hash", words(last))) or any(_within_reach(name, module) for name in names)
+            spoken = words(last)
+            known = (bool(self.words.first("hash", spoken)) and not self.words.first("container", spoken)) or any(
+                _within_reach(name, module) for name in names
+            )
             self._may_hash[last, module] = known
         return known
 
-    def learn(self, carriers: set[tuple[str, str]], receivers: set[Fun]) -> None:
+    def learn(self, carriers: set[tuple[str, str]], receivers: set[Fun]) -> set[tuple[str, str]]:
         """Take note of functions that give a hash, by language and name, and of those that are passed one.
 
-        Bodies are entered for a hash only where one of them is called: else every question would lead through the whole program.
+        Gives the names that tell something. Bodies are entered for a hash only where one of them is called: else every question would lead through the whole program.
         """
+        carriers = {own for own in carriers if self._named[own] <= _COMMON}
         if not (carriers <= self._carriers and receivers <= self._receivers):
             self._carriers |= carriers
             self._receivers |= receivers
             self._memo.clear()
+        return carriers
+
+    @cached_property
+    def _named(self) -> Counter[tuple[str, str]]:
+        """How many functions have a name, by language."""
+        return Counter((fn.module.language, fn.name) for fn in self.program.functions())
 
     def hashes_itself(self, fn: Fun) -> bool:
         """Whether its header shows a call that may hash."""
@@ -1120,11 +1158,14 @@ class Lists:
     def _hash_call(self, call: f.Call, frame: Frame) -> Hashing | None:
         fn = frame.fn
         last = last_name(call.fn)
+        if last.lower() in _LOOKUPS:  # what lies under a hash is none
+            return None
         table = self.resolver.table(fn.module)
         named = self.may_hash(last, fn.module)
-        targets = self.resolver.targets(call, frame)
+        held = isinstance(call.fn, f.Ref) and (call.fn.name in fn.params or call.fn.name in fn.body.definitions)
         known = False
-        for thing, binds in targets:
+        wanted = named or held or (fn.module.language, last) in self._carriers
+        for thing, binds in self.resolver.targets(call, frame) if wanted else ():
             name = self.resolver.canonical(thing) if isinstance(thing, Ext | Bound) else ""
             row = table.hash(name) if name else None
             if row is not None and row.scheme == "hash":
@@ -1143,7 +1184,7 @@ class Lists:
         for arg in call.args:
             found = self.hashing(arg.value, frame)
             if found is not None:
-                return found
+                return found if self._passes_on(call, frame) else None
         receiver = receiver_of(call)
         if last in _OWN_HASH and not call.args and receiver is not None and not known:
             process, why = self.stability("contents", -1, last, call, (), frame)
@@ -1156,6 +1197,19 @@ class Lists:
             roots = frozenset(h for a in call.args for h in heads(a.value))
             return Hashing(None, "", fn, call, True, roots, (self.hop(fn, call, f"{dotted(call.fn) or last} hashes, by its name"),))
         return None
+
+    def _passes_on(self, call: f.Call, frame: Frame) -> bool:
+        """Whether what a call gives rests on the hash it is given: always outside the program, inside as its returns say."""
+        entered = False
+        for thing, binds in self.resolver.targets(call, frame):
+            if isinstance(thing, FnVal) and not thing.fn.head.is_abstract:
+                entered = True
+                inner = self.resolver.enter(thing, call, frame, binds)
+                if inner.args is not None and any(
+                    stmt.value is not None and self.hashing(stmt.value, inner) is not None for stmt, _ in thing.fn.body.returns
+                ):
+                    return True
+        return not entered
 
     def _fed(self, call: f.Call, frame: Frame) -> frozenset[str]:
         """What was written into a hash object: `h.Write(x)`, `crc.update(x)`."""
