@@ -34,9 +34,8 @@ _KEEPS = frozenset(
 """Calls whose result holds what they are given or called on, in another form and in the same order."""
 _OWN_HASH = frozenset(("hashCode", "__hash__"))
 _LOOKUPS = frozenset(
-    """
-    get getordefault ceilingentry floorentry higherentry lowerentry ceilingkey tailmap headmap containskey contains put add bisect
-    """.split()
+    ("get", "getordefault", "ceilingentry", "floorentry", "higherentry", "lowerentry", "ceilingkey")
+    + ("tailmap", "headmap", "containskey", "contains", "put", "add", "bisect")
 )
 _SETS = frozenset(("set", "frozenset", "toset", "hashset", "unmodifiableset"))
 _FILTERS = frozenset(("filter", "filterfalse", "removeif", "takewhile", "where", "deletefunc", "select", "reject", "partition"))
@@ -1112,7 +1111,8 @@ class Lists:
     def learn(self, carriers: set[tuple[str, str]], receivers: set[Fun]) -> set[tuple[str, str]]:
         """Take note of functions that give a hash, by language and name, and of those that are passed one.
 
-        Gives the names that tell something. Bodies are entered for a hash only where one of them is called: else every question would lead through the whole program.
+        Gives the names that tell something. Bodies are entered for a hash only where one of these is called: else every question
+        would lead through the whole program.
         """
         carriers = {own for own in carriers if self._named[own] <= _COMMON}
         if not (carriers <= self._carriers and receivers <= self._receivers):
