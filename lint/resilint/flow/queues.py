@@ -19,7 +19,7 @@ from resilint.flow.spawns import Spawn, short
 from resilint.flow.values import Bind, FnVal, Frame, Num, Obj
 from resilint.flow.worst import received
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, walk, walk_block
+from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Span, Step
 from resilint.settings import Queue as Declared
 from resilint.settings import Service
@@ -33,7 +33,7 @@ _MOST_FUNCTIONS = 400
 _MOST_FILES = 40
 _CHANNEL = re.compile(rb"\bmake\(\s*chan\b")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "dur": 1.0}
-_COUNTS = frozenset({"len", "size", "length"})
+_COUNTS = frozenset({"len", "size", "length", "qsize"})
 _GROWS = frozenset({"append", "add", "push", "extend", "addLast"})
 
 
@@ -181,21 +181,24 @@ class Queues:
         near = f"no length is safe while {say(load.work)} is so near to {say(load.patience)}"
         said += f", at most {load.safe} are safe" if load.safe else f", {near}"
         figures = (capacity, case.work, case.workers, case.batch, case.patience)
-        return Fault(self.program.span_of(queue.fn, self._place(queue)), said, *self._because(figures))
+        return Fault(self._place(queue), said, *self._because(figures))
 
     def _because(self, figures: Iterable[Figure]) -> tuple[Confidence, tuple[Step, ...]]:
         known = list(figures)
         steps = tuple(dict.fromkeys(step for figure in known for step in figure.steps))
         return min(figure.confidence for figure in known), steps
 
-    def _place(self, queue: Queue) -> f.Node:
-        """Where the capacity stands: at the queue's own construction."""
+    def _place(self, queue: Queue) -> Span:
+        """Where the capacity stands: at the queue's own construction, else where more are turned away."""
         if queue.pool is not None:
             ceiling = self.program.pools.ceiling(queue.pool.obj, "capacity")
             holder = ceiling.holder
+            checked = self._checked(queue) if ceiling.state == "endless" else None
+            if checked is not None:
+                return self.program.span_of(checked[1], checked[2])
             if holder is not None and isinstance(holder.node, f.Node) and holder.frame is not None and holder.frame.fn is queue.fn:
-                return holder.node
-        return queue.node
+                return self.program.span_of(queue.fn, holder.node)
+        return self.program.span_of(queue.fn, queue.node)
 
     # ------------------------------------------------------------ figures
 
@@ -241,6 +244,9 @@ class Queues:
     def _capacity(self, queue: Queue) -> Figure | None:
         if queue.pool is not None:
             ceiling = self.program.pools.ceiling(queue.pool.obj, "capacity")
+            if ceiling.state == "endless":
+                checked = self._checked(queue)
+                return checked[0] if checked is not None else None
             if ceiling.state != "finite" or ceiling.number is None:
                 return None
             return Figure(ceiling.number, "", ceiling.confidence, self.program.trace(ceiling.hops))
@@ -251,6 +257,27 @@ class Queues:
         number = self.worsts.number(expr, frame)
         hops = next((flow.hops for flow in self.resolver.ask(expr, frame) if isinstance(flow.thing, Num)), ())
         return Figure(number, steps=self.program.trace(hops)) if number is not None else None
+
+    def _checked(self, queue: Queue) -> tuple[Figure, Fun, f.Node] | None:
+        """The length past which everyone who puts something turns away first, where the queue itself has no capacity."""
+        found: list[tuple[Figure, Fun, f.Node]] = []
+        for put in queue.puts:
+            names = {dotted(put.site.call.fn).rpartition(".")[0]} if put.site is not None else set()
+            frame = self.resolver.frame(put.fn)
+            limit: tuple[Figure, Fun, f.Node] | None = None
+            for node in (n for stmt in put.fn.block for n in walk(stmt)):
+                if not isinstance(node, f.If) or not isinstance(node.test, f.Bin) or node.at > put.node.at or not leaves(node.then):
+                    continue
+                if node.test.op not in (">=", ">", "==") or _counted(node.test.left) not in names:
+                    continue
+                number = self.worsts.number(node.test.right, frame)
+                if number is not None and number >= 1:
+                    step = self.program.step(put.fn, node.test, f"more than {number:g} are turned away here")
+                    limit = Figure(number + (node.test.op == ">"), steps=(step,)), put.fn, node.test
+            if limit is None:
+                return None
+            found.append(limit)
+        return max(found, key=lambda x: x[0].number, default=None)
 
     def _declared(self, queue: Queue) -> tuple[Service | None, Declared | None]:
         """The declared service of a queue and what is declared of the queue itself."""
@@ -916,13 +943,27 @@ class Queues:
         return min(waits, key=lambda figure: figure.number, default=None)
 
     def _tickets(self, queue: Queue) -> list[Figure]:
-        out: list[Figure] = []
+        waits: list[tuple[Put, list[Figure]]] = []
         for put in queue.puts:
             if put.site is not None and self._permitted(put.site):
                 return []
             names, nodes = self._ticket(put)
-            out.extend(self._waits_for(put.fn, names, nodes, 0, put.node if put.item is not put.node else None))
-        return out
+            after = put.node if put.item is not put.node else None
+            waits.append((put, list(self._waits_for(put.fn, names, nodes, 0, after))))
+        if any(not figures and not isinstance(put.item, f.Lit) for put, figures in waits):
+            # Beside work that nobody waits for, a bare signal only asks how far it has got: `flush`.
+            waits = [(put, figures) for put, figures in waits if not self._is_signal(put)]
+        return [figure for _, figures in waits for figure in figures]
+
+    def _is_signal(self, put: Put) -> bool:
+        """Whether what is put is nothing but what its producer waits for."""
+        table = self.resolver.table(put.fn.module)
+        things = (
+            [flow.thing for flow in self.resolver.ask(put.item, self.resolver.frame(put.fn))] if isinstance(put.item, f.Ref) else []
+        )
+        kinds = [table.type(self.resolver.external_type(thing)) for thing in things if isinstance(thing, Obj)]
+        channel = any(isinstance(thing, Obj) and thing.type == "chan" for thing in things)
+        return channel or any(kind is not None and kind.role in ("event", "future", "queue") for kind in kinds)
 
     def _permitted(self, site: CallSite) -> bool:
         """Whether the one who puts holds a permit of a gate: no more wait than there are permits."""
