@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _APART = 4.0
 """How many times longer one service may take than another before it is called slow."""
 _SHOWN = 4
+_MOST_SERVERS = 100
+"""Of one project; nobody writes more by hand."""
 
 
 @dataclass(eq=False)
@@ -44,17 +46,28 @@ def shared_servers(program: Program) -> Iterator[Fault]:
     """One fault for each server on which several services share the threads and one can take them from the others."""
     rows = [row for library in program.knowledge.libraries for row in library.pools]
     faults: list[Fault] = []
+    blocks = program.surfaces.blocks
+    inner: dict[int, list[Block]] = {}
+    for block in blocks:
+        if block.parent is not None:
+            inner.setdefault(id(block.parent), []).append(block)
     for row in rows:
-        blocks = program.surfaces.blocks
         servers = [b for b in blocks if _is(b, row.server) and (b.first(row.threads) is not None or row.default is not None)]
         if not servers:
             continue
-        services = [s for b in blocks if _is(b, row.service) and (s := _service(program, row, b)) is not None]
+        services = [s for b in blocks if _is(b, row.service) and (s := _service(program, row, b, inner.get(id(b), []))) is not None]
         services += _annotated(program, row)
+        by_project: dict[str, tuple[list[Block], list[Service]]] = {}
         for server in servers:
-            fault = _judge(program, row, server, [s for s in servers if s is not server], services)
-            if fault is not None:
-                faults.append(fault)
+            by_project.setdefault(project_of(server.path), ([], []))[0].append(server)
+        for service in services:
+            if service.project in by_project:
+                by_project[service.project][1].append(service)
+        for near, exported in by_project.values():
+            for server in near[:_MOST_SERVERS]:
+                fault = _judge(program, row, server, [s for s in near if s is not server], exported)
+                if fault is not None:
+                    faults.append(fault)
     return iter(sorted(faults, key=lambda fault: (fault.span, fault.message)))
 
 
@@ -66,13 +79,13 @@ def _is(block: Block, patterns: tuple[str, ...]) -> bool:
 # ---------------------------------------------------------------- services
 
 
-def _service(program: Program, row: PoolRow, block: Block) -> Service | None:
+def _service(program: Program, row: PoolRow, block: Block, inside: list[Block]) -> Service | None:
     name = block.first(row.names)
     if name is None:
         return None
     refers = block.first(row.refers)
-    inner = [b for b in program.surfaces.blocks if b.parent is block and b.key[-1] in row.methods]
-    times = [t for b in (block, *inner) if (t := _number(program, b.first(row.times))) is not None]
+    methods = [b for b in inside if b.key[-1] in row.methods]
+    times = [t for b in (block, *methods) if (t := _number(program, b.first(row.times))) is not None]
     scale = SECONDS.get(row.unit, 1.0)
     return Service(
         name=name.text.rpartition(".")[2] or name.text,
@@ -145,13 +158,8 @@ def _of_class(program: Program, row: PoolRow, klass: Klass, decorator: f.Expr) -
 
 def _judge(program: Program, row: PoolRow, server: Block, others: list[Block], services: list[Service]) -> Fault | None:
     ids = {w.text for name in row.ids if (w := server.first((name,))) is not None} | {server.name}
-    project = project_of(server.path)
-    alone = not any(project_of(o.path) == project and o.profile == server.profile for o in others)
-    mine = [
-        s
-        for s in services
-        if s.project == project and not s.apart and (any(name in ids for name in s.servers) if s.servers else alone)
-    ]
+    alone = not any(o.profile == server.profile for o in others)
+    mine = [s for s in services if not s.apart and (any(name in ids for name in s.servers) if s.servers else alone)]
     if len({s.name for s in mine}) < 2:
         return None
     threads = server.first(row.threads)

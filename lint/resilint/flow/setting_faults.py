@@ -70,6 +70,7 @@ class SettingFaults:
         self.unlimited_pools: list[Fault] = []
         self.unlimited_queues: list[Fault] = []
         self._seen: set[tuple[str, str, int]] = set()
+        self._bounded: dict[tuple[str, str, str], bool] = {}
         for placed in (*self.surfaces.placed, *self.surfaces.placed_in_elements):
             self._judge_setting(placed)
         for bean in self.surfaces.beans:
@@ -114,6 +115,8 @@ class SettingFaults:
 
     def _sort(self, judged: Judged, placed: Placed, text: Text) -> None:
         row, written, entry = placed.row, placed.written, placed.entry
+        if not judged.off and not judged.mismatch:
+            return
         span = self.surfaces.span(written)
         confidence = Confidence.LOW if placed.library.verified is False else Confidence.HIGH
         said = f"`{written.spelled}: {_short(text.known)}`"
@@ -260,7 +263,7 @@ class SettingFaults:
         for written in served:
             entries = [entry for entry, _ in self.surfaces.parts_of(written, "url")]
             driver = self._unbounded_driver(self.surfaces.texts(written))
-            if driver is not None and entries and not self._bounded_beside(driver, project, written):
+            if driver is not None and entries and not self._bounded_beside(driver, project):
                 endless.append((written, driver))
         if not endless or self._bounded_in_project(project, endless[0][1]):
             return None
@@ -294,24 +297,31 @@ class SettingFaults:
             unbounded = found[0]
         return unbounded
 
-    def _bounded_beside(self, driver: TypeEntry, project: str, url: Written) -> bool:
+    def _bounded_beside(self, driver: TypeEntry, project: str) -> bool:
         """Whether a driver's key, or a statement on connecting, stands in the settings of the same project."""
-        names = {n for row in self.program.knowledge.of("java").bounds(driver.name) for n in (row.key, row.statement) if n}
-        names = {n for n in names if any(n in (r.key, r.statement) and r.slot in ENDS_STATEMENT for r in self._rows_of(driver))}
-        for written in self.surfaces.written:
-            if project_of(written.path) != project or written is url:
-                continue
-            if any(relaxed(written.last) == relaxed(name.rpartition(".")[2]) for name in names):
-                return True
-            if any(name in written.text for name in names) and not written.text.startswith("jdbc:"):
-                return True
-        return False
+        key = ("beside", project, driver.name)
+        if key not in self._bounded:
+            names = [n for row in self._rows_of(driver) if row.slot in ENDS_STATEMENT for n in (row.key, row.statement) if n]
+            lasts = {relaxed(name.rpartition(".")[2]) for name in names}
+            self._bounded[key] = any(
+                relaxed(written.last) in lasts
+                or (not written.text.startswith("jdbc:") and any(name in written.text for name in names))
+                for written in self.surfaces.written
+                if project_of(written.path) == project
+            )
+        return self._bounded[key]
 
     def _rows_of(self, driver: TypeEntry) -> tuple[Bound, ...]:
         return self.program.knowledge.of("java").bounds(driver.name)
 
     def _bounded_in_project(self, project: str, driver: TypeEntry) -> bool:
         """Whether anything in the settings or the code of a project may end statements of its data sources."""
+        key = ("project", project, driver.name)
+        if key not in self._bounded:
+            self._bounded[key] = self._may_be_bounded(project, driver)
+        return self._bounded[key]
+
+    def _may_be_bounded(self, project: str, driver: TypeEntry) -> bool:
         for placed in self.surfaces.placed:
             if (
                 placed.row.slot in ("statement", "transaction", "read", "io")
@@ -353,14 +363,23 @@ class SettingFaults:
                         return True
         return False
 
+    @cached_property
+    def _users(self) -> dict[str, list[Bean]]:
+        """Beans by the names of those they are given."""
+        found: dict[str, list[Bean]] = {}
+        for bean in self.surfaces.beans:
+            for name in sorted(bean.refers):
+                found.setdefault(name, []).append(bean)
+        return found
+
     def _bounded_by_users(self, bean: Bean) -> bool:
         """Whether a bean that is given this one, or is given such a bean, bounds statements or transactions."""
         table = self.program.knowledge.of("java")
         users, seen = {bean.name} - {""}, set[str]()
         for _ in range(4):
             further: set[str] = set()
-            for other in self.surfaces.beans:
-                if other.refers & users and other.name not in seen:
+            for other in (bean for name in sorted(users) for bean in self._users.get(name, ())):
+                if other.name not in seen:
                     rows = table.bounds(other.kind) if table.type(other.kind) is not None else ()
                     ends = {_property_of(row.setter) for row in rows if row.slot in ("statement", "transaction")}
                     if ends & other.properties.keys():
@@ -390,7 +409,7 @@ class SettingFaults:
         names = [n for row in self._rows_of(driver) for n in (row.key, row.statement) if n and row.slot in ENDS_STATEMENT]
         if any(name in w.text or name == key for name in names for key, w in bean.properties.items()):
             return None
-        if self._bounded_by_users(bean) or self._bounded_beside(driver, project, url) or self._bounded_in_project(project, driver):
+        if self._bounded_by_users(bean) or self._bounded_beside(driver, project) or self._bounded_in_project(project, driver):
             return None
         waits = {_property_of(row.setter) for row in rows if row.slot == "pool_wait"}
         steps = tuple(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
@@ -34,6 +34,7 @@ SECONDS: dict[Unit, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min
 Key = tuple[str, ...]
 
 
+@lru_cache(maxsize=4096)
 def relaxed(segment: str) -> str:
     """A segment of a key without what relaxed spelling ignores."""
     return _SEPARATORS.sub("", segment).lower()
