@@ -34,8 +34,10 @@ _KEEPS = frozenset(
 """Calls whose result holds what they are given or called on, in another form and in the same order."""
 _OWN_HASH = frozenset(("hashCode", "__hash__"))
 _LOOKUPS = frozenset(
-    ("get", "getordefault", "ceilingentry", "floorentry", "higherentry", "lowerentry", "ceilingkey")
-    + ("tailmap", "headmap", "containskey", "contains", "put", "add", "bisect")
+    (
+        *("get", "getordefault", "ceilingentry", "floorentry", "higherentry", "lowerentry", "ceilingkey"),
+        *("tailmap", "headmap", "containskey", "contains", "put", "add", "bisect"),
+    )
 )
 _SETS = frozenset(("set", "frozenset", "toset", "hashset", "unmodifiableset"))
 _FILTERS = frozenset(("filter", "filterfalse", "removeif", "takewhile", "where", "deletefunc", "select", "reject", "partition"))
@@ -324,7 +326,7 @@ class Lists:
         hop = view.setting
         if hop is None:
             assert view.fn is not None
-            what = f"members of one {view.word}" if view.kind == "place" else f"members that are {view.word} now"
+            what = f"members of one {view.word}" if view.kind == "place" else "members whose health this caller likes"
             hop = self.hop(view.fn, view.node, f"only {what} are kept: `{view.text}`")
         return way._replace(views=(*way.views, view)).step(hop)
 
