@@ -77,6 +77,7 @@ class SettingFaults:
             self._judge_bean(bean)
         self._judge_urls()
         self._judge_modules()
+        self._judge_commands()
         for faults in (self.disabled, self.mismatched, self.endless_waits, self.unlimited_pools, self.unlimited_queues):
             faults.sort(key=lambda fault: (fault.span, fault.message))
 
@@ -242,6 +243,28 @@ class SettingFaults:
                                 text = self.program.text_of(top, stmt, 40)
                                 message = f"`{text}` is {say_seconds(slot.number)}: {slot.mismatch}"
                                 self._add(self.mismatched, "RS108", span, message, Value(slot.number, Confidence.HIGH))
+
+    def _judge_commands(self) -> None:
+        for surface in self.surfaces.surfaces:
+            if not surface.commands:
+                continue
+            own = {
+                key[-1]: (row, library)
+                for key, row, _, library in self.surfaces.keys_of_rows()
+                if ".".join(key[:-1]) == surface.prefix and row.slot in TIME
+            }
+            for path, at, end, key, text in self.surfaces.options(surface, sorted(own)):
+                row, library = own[key]
+                judged = judge(row, text, surface.bare)
+                span = self.program.span(path, at, end)
+                said = f"`{' '.join(self.program.source(path)[at:end].decode('utf-8', 'replace').split())}`"
+                sure = Confidence.LOW if library.verified is False else Confidence.HIGH
+                if judged.off:
+                    off = f"switches the {row.slot} timeout of {library.library} off"
+                    self._add(self.disabled, "RS104", span, f"{said} {off}: a worker can be held for ever", Value(inf, sure))
+                elif judged.mismatch and judged.number is not None:
+                    message = f"{said} is {say_seconds(judged.number)}: {_sensible(row, judged.mismatch)}"
+                    self._add(self.mismatched, "RS108", span, message, Value(judged.number, sure))
 
     # ------------------------------------------------------------ data sources
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -382,6 +383,32 @@ class Surfaces:
                 found += _beans(path, facts)
         return tuple(found)
 
+    # ------------------------------------------------------------ options of commands
+
+    def options(self, row: SurfaceRow, names: Iterable[str]) -> Iterator[tuple[str, int, int, str, str]]:
+        """Where a command of a surface is given one of these keys as an option: path, range, key and value."""
+        words = [word.encode() for word in (*row.commands, *row.variables)]
+        if not words:
+            return
+        spelled = {("-" if len(option) == 1 else "--") + option: key for option, key in row.options.items() if key in names}
+        spelled |= {"--" + name.replace("_", "-"): name for name in names}
+        start = re.compile(rb"(?<![\w./-])(?:[\w./-]*/)?(?:" + b"|".join(map(re.escape, words)) + rb")(?![\w./-])")
+        option = re.compile(
+            rb"(?<![\w-])(" + b"|".join(re.escape(o.encode()) for o in sorted(spelled)) + rb")(?:[=\s\"',]|\\\r?\n|- )+(-?[\w.]+)"
+        )
+        for path in sorted(self.program.files):
+            facts = self.program.files[path]
+            if facts.kind not in ("text", "yaml", "json", "toml", "ini", "env") or self.program.settings.is_test(path):
+                continue
+            source = self.program.source(path)
+            if not any(word in source for word in words):
+                continue
+            seen = -1
+            for at, end in _command_lines(facts, source, start):
+                for match in option.finditer(source, max(at, seen), end):
+                    seen = match.end()
+                    yield path, match.start(), match.end(), spelled[match[1].decode()], match[2].decode()
+
     # ------------------------------------------------------------ Python files of settings
 
     def modules(self) -> Iterator[tuple[Module, SurfaceRow]]:
@@ -547,6 +574,37 @@ def _serves(owner: frozenset[str], manifest: str, path: str) -> bool:
     folder = manifest.rpartition("/")[0]
     # One project with its manifests beside it.
     return not project or (folder == project or folder.startswith(project + "/"))
+
+
+# ---------------------------------------------------------------- commands
+
+_LINE_END = re.compile(rb"(?<!\\)\r?\n|\Z")
+
+
+def _command_lines(facts: f.FileFacts, source: bytes, start: re.Pattern[bytes]) -> Iterator[tuple[int, int]]:
+    """Where the words of a command stand: in a list to its end, else to the end of the line, which a backslash goes on with."""
+    scalars = [s for s in facts.settings if s.kind == "str"]
+    around = {(s.doc, s.path): s for s in facts.settings if s.kind in ("list", "map")}
+    starts = [s.at for s in scalars]
+    for match in start.finditer(source):
+        at = match.start()
+        line = source.rfind(b"\n", 0, at) + 1
+        if source[line:at].lstrip().startswith(b"#"):
+            continue
+        stop = _LINE_END.search(source, match.end())
+        end = stop.start() if stop is not None else len(source)
+        if facts.kind != "text":
+            index = bisect_right(starts, at)
+            inside = scalars[index - 1] if index and at < scalars[index - 1].end else None
+            if inside is None:
+                # Else it is a variable's name, with the options as its value.
+                if index == len(scalars) or not scalars[index].key_at <= at < scalars[index].key_end:
+                    continue
+                end = scalars[index].end
+            elif inside.path[-1].isdigit() or inside.path[-1] == "name":
+                holder = around.get((inside.doc, inside.path[:-1]))
+                end = holder.end if holder is not None else end
+        yield match.end(), end
 
 
 # ---------------------------------------------------------------- beans

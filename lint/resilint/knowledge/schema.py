@@ -559,6 +559,12 @@ class SurfaceRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Case, dashes and underscores mean nothing, and environment variables spell keys too (`SERVER_PORT`)."""
     bare: Unit = "ms"
     """What a number without a unit counts where a row takes a duration."""
+    commands: tuple[str, ...] = ()
+    """Programs whose options are the same keys (`--keep-alive 5`), in Dockerfiles, manifests, units."""
+    options: dict[str, str] = {}
+    """Options whose names are not those of the keys: `{t: timeout}`."""
+    variables: tuple[str, ...] = ()
+    """Environment variables that hold such options."""
 
 
 class KeysRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
