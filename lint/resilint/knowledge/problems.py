@@ -58,6 +58,8 @@ def dangling(
 
     for number, library in enumerate(libraries):
         base: Path = (number,) if several else ()
+        if library.language == "config" and _speaks_of_settings(library):
+            continue
         if library.language not in ASKED:
             say((*base, "language"), f"{library.language!r} is of no use yet, known are: {', '.join(ASKED)}")
             continue
@@ -77,6 +79,11 @@ def dangling(
                 hint = suggestion(entry.any_method, _beside(entry.any_method, calls)) or ", add it to `calls`"
                 say((*base, "types", index, "any_method"), f"call {entry.any_method!r} is described nowhere{hint}")
     return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
+
+
+def _speaks_of_settings(library: Library) -> bool:
+    rows = (bound.setting for entry in library.types for bound in entry.bounds)
+    return bool(library.surfaces or library.keys or library.moved or library.pools) or any(rows)
 
 
 def _beside(name: str, known: set[str]) -> list[str]:
