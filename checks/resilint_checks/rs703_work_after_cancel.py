@@ -17,6 +17,6 @@ RULE = Rule(
     name="work-after-cancel",
     severity=Severity.WARNING,
     summary="Work that goes on with further calls after its deadline has passed or its caller has gone.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "java"}),
     check=check,
 )

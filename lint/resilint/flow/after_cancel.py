@@ -23,7 +23,7 @@ from resilint.flow.errors import (
 )
 from resilint.flow.lost_causes import Givens, cancels
 from resilint.flow.timeouts import Fault
-from resilint.link.code import CallSite, Definition, Fun, dotted, walk
+from resilint.link.code import CallSite, Definition, Fun, dotted, last_name, walk
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 Outcome = tuple[str, str | None]
 """How a block ends: `falls` out of its end, `leaves` the function, `break` or `continue`, with a label."""
+_SETS = "interrupt"
+"""Java's method that sets a thread's flag, and those that read it."""
+_READS = ("isInterrupted", "interrupted")
 FALLS: Outcome = ("falls", None)
 LEAVES: Outcome = ("leaves", None)
 _MOST = 3
@@ -105,6 +108,8 @@ class _Walk:
     """What the branch of the cause itself assigns."""
     any_call: bool = False
     """Every call that goes out counts, not only one that is given the ended context."""
+    flag: bool = False
+    """Java: the flag of the thread says that it was interrupted."""
 
     # ------------------------------------------------------------ blocks
 
@@ -163,6 +168,8 @@ class _Walk:
 
     def _if(self, stmt: f.If, known: Known) -> set[Outcome]:
         truth = self.after.errors.truth(stmt.test, self.fn, known)
+        if self.flag and truth is None:
+            truth = self.after.reads_flag(stmt.test)
         out: set[Outcome] = set()
         if truth is not False:
             out |= self.block(stmt.then, known.copy())
@@ -203,6 +210,8 @@ class _Walk:
         if stmt.iter is not None:
             self._calls(stmt.iter)
         truth = self.after.errors.truth(stmt.test, self.fn, known) if stmt.test is not None else None
+        if self.flag and truth is None and stmt.test is not None:
+            truth = self.after.reads_flag(stmt.test)
         if truth is False or (stmt.test is not None and self._watches(stmt.test)):
             return {FALLS}
         if stmt.test is not None:
@@ -290,7 +299,7 @@ class AfterCancel:
         self._places: dict[Fun, Places] = {}
         self.faults: list[Fault] = []
         seen: set[object] = set()
-        for fault in (*self._go(), *self._python()):
+        for fault in (*self._go(), *self._python(), *self._java()):
             if fault.key not in seen:
                 seen.add(fault.key)
                 self.faults.append(fault)
@@ -561,15 +570,27 @@ class AfterCancel:
                         if isinstance(stmt, f.Try) and not any(a.kind in ("final", "handler") for a in arm.chain()):
                             yield from self._after_handlers(fn, stmt)
 
+    def _java(self) -> Iterator[Fault]:
+        for module in code_modules(self.program, "java"):
+            for fn in module.functions:
+                if b"Interrupt" in bytes(module.facts.bodies[fn.index]):
+                    for stmt, arm in fn.body.stmts:
+                        if isinstance(stmt, f.Try) and not any(a.kind in ("final", "handler") for a in arm.chain()):
+                            yield from self._after_handlers(fn, stmt)
+
     def _after_handlers(self, fn: Fun, stmt: f.Try) -> Iterator[Fault]:
         for handler in stmt.handlers:
             names = [n for kind in handler.types for n in self._scope_ends(kind, fn)]
             if not names or len(names) != len(handler.types) or any(isinstance(x, f.Raise) for s in handler.body for x in walk(s)):
                 continue
-            if cancels(fn):
+            java = fn.module.language == "java"
+            if cancels(fn) and not java:
                 continue
             inside = [s for s in fn.body.calls if stmt.body and stmt.body[0].at <= s.call.at < stmt.body[-1].end]
             tried = next((s for s in inside if self._interrupted(s, fn)), None)
+            if tried is None and java:
+                # The compiler saw to it that something in there throws it.
+                tried = next(iter(inside), None)
             if tried is None:
                 continue
             pick = Pick(f.Ref(handler.at, handler.end, names[0]), BOTH)
@@ -579,8 +600,14 @@ class AfterCancel:
             walk_.found.clear()
             if any(o == LEAVES or o[0] == "break" for o in outcomes):
                 continue  # It leaves, or decides whether to.
+            if java:
+                walk_.flag = self._sets_flag(handler.body, fn)
+                if self._stopped(walk_, handler):
+                    continue
             self._follow(walk_, stmt, known, outcomes)
             if not walk_.found or (walk_.found[0].call is tried.call and self._again(walk_, tried)):
+                continue
+            if _pauses_retry(tried, walk_.found[0]):
                 continue
             line = f.Ref(handler.types[0].at, handler.types[-1].end, "")
             span = self.program.span_of(fn, line)
@@ -588,8 +615,50 @@ class AfterCancel:
                 self.program.step(fn, tried.call, "interrupted here"),
                 *(self.program.step(fn, s.call, f"`{_callee(s)}` is called next") for s in walk_.found),
             )
-            message = f"{names[0].rpartition('.')[2]} ends this work, and the code goes on to call `{_callee(walk_.found[0])}`"
+            what = f"{names[0].rpartition('.')[2]} ends this work"
+            if walk_.flag:
+                what += ", its flag is set again"
+            message = f"{what}, and the code goes on to call `{_callee(walk_.found[0])}`"
             yield Fault(span, message, Value(None, Confidence.HIGH, steps), key=(span.path, span.line))
+
+    def _sets_flag(self, block: f.Block, fn: Fun) -> bool:
+        """Whether a handler sets the flag of its thread again, itself or in what it calls."""
+        for node in (x for stmt in block for x in walk(stmt)):
+            if not isinstance(node, f.Call):
+                continue
+            if last_name(node.fn) == _SETS:
+                return True
+            site = self.errors.site(node, fn)
+            if site is not None and any(
+                c.rpartition(".")[2] == _SETS for callee in self.program.callees(site) for c in callee.head.calls
+            ):
+                return True
+        return False
+
+    @staticmethod
+    def reads_flag(test: f.Expr | None) -> bool | None:
+        """What a test comes out as where the flag of the thread is set; `None` where it does not ask for that alone."""
+        if isinstance(test, f.Un) and test.op == "not":
+            inner = AfterCancel.reads_flag(test.value)
+            return None if inner is None else not inner
+        if isinstance(test, f.Bin) and test.op in ("and", "or"):
+            sides = (AfterCancel.reads_flag(test.left), AfterCancel.reads_flag(test.right))
+            decisive = test.op == "or"
+            return decisive if decisive in sides else None
+        return True if isinstance(test, f.Call) and last_name(test.fn) in _READS else None
+
+    def _stopped(self, walk_: _Walk, handler: f.Handler) -> bool:
+        """Whether a handler says to the code behind it that it is over: by something that is tested later."""
+        names = {name.rpartition(".")[2] for name in walk_.written}
+        names |= {
+            dotted(x.fn).rpartition(".")[0].rpartition(".")[2]
+            for stmt in handler.body
+            for x in walk(stmt)
+            if isinstance(x, f.Call) and last_name(x.fn) in ("set", "stop", "close", "shutdown", "shutdownNow")
+        }
+        tests = {m for stmt, _ in walk_.fn.body.stmts for test in _tests(stmt) for m in mentions(test)}
+        tested = {part for m in tests for part in m.split(".")}
+        return bool((names - {"", "this"}) & tested)
 
     def _scope_ends(self, kind: f.Expr, fn: Fun) -> Iterator[str]:
         causes, name = self.errors.caught(kind, fn)
@@ -602,12 +671,36 @@ class AfterCancel:
         if fn.head.is_async and not site.awaited:
             return False
         entry = self.errors.entry(site)
+        if fn.module.language == "java":
+            return entry is not None and entry.does in ("sleep", "wait") and entry.interruptible
         return (entry is not None and entry.does == "sleep") or self.errors.goes_out(site)
 
 
+def _pauses_retry(pause: CallSite, call: CallSite) -> bool:
+    """Whether a pause stands between tries of one call: its failure is caught in the loop, which success leaves."""
+    loop = pause.loop
+    if not isinstance(loop, f.Loop) or loop.form == "each" or call.loop is not loop or call.call.at > pause.call.at:
+        return False
+    caught = any(
+        arm.kind == "try" and isinstance(arm.node, f.Try) and arm.node.at > loop.at and arm.node.handlers
+        for arm in call.arm.chain()
+    )
+    jumps = (n for stmt in loop.body for n in walk(stmt))
+    ends = any(isinstance(n, f.Return) or (isinstance(n, f.Jump) and n.kind == "break") for n in jumps)
+    tests = {m.rpartition(".")[2] for m in mentions(loop.test)} if loop.test is not None else set()
+    told = any(
+        name.rpartition(".")[2] in tests
+        for name, defs in call.fn.body.definitions.items()
+        for d in defs
+        if call.call.at < d.at < loop.end
+    )
+    return caught and (ends or told)
+
+
 def _callee(site: CallSite) -> str:
-    """What a call calls, as written."""
-    return dotted(site.call.fn) or site.last
+    """What a call calls, as written: Java's reader writes out a `this.` that nobody wrote."""
+    name = dotted(site.call.fn) or site.last
+    return name.removeprefix("this.") if site.fn.module.language == "java" else name
 
 
 def _tests(stmt: f.Stmt) -> Iterator[f.Expr]:
