@@ -73,6 +73,8 @@ def _judge(program: Program, name: str, grows: list[_Change], shrinks: list[_Cha
     if _has_length(methods, name):
         return
     takers = {change.fn for change in shrinks}
+    if all(change.fn in takers or _tested(change) for change in grows):
+        return
     after: list[tuple[_Change, f.Node]] = []
     for change in shrinks:
         call = _after_success(program, change)
@@ -218,11 +220,11 @@ def _risky(program: Program, fn: Fun, block: f.Block, before: int) -> f.Node | N
         for _, entry in program.described(site):
             if entry.does in ("network", "query", "connect"):
                 return site.call
-        callees = program.callees(site)
-        if callees and spawning.reach(callees) is not None:
-            return site.call
-        if not callees and _is_peer(site):
-            return site.call
+        # What a call leads to is a dear question: asked only where its name says that it hands something on.
+        if _is_peer(site):
+            callees = program.callees(site)
+            if not callees or spawning.reach(callees) is not None:
+                return site.call
     return None
 
 
