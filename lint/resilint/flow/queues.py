@@ -34,6 +34,8 @@ _MOST_FILES = 40
 _CHANNEL = re.compile(rb"\bmake\(\s*chan\b")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "dur": 1.0}
 _COUNTS = frozenset({"len", "size", "length", "qsize"})
+_SIGNALS = frozenset({"struct", "error", "bool", "int", "string", "os.Signal"})
+"""Element types of channels that hold nothing their sender could wait for."""
 _GROWS = frozenset({"append", "add", "push", "extend", "addLast"})
 
 
@@ -332,6 +334,7 @@ class Queues:
                 yield Queue(pool.fn, pool.site.call, pool.last, pool)
 
     def _channels(self) -> Iterator[Queue]:
+        declared = {name for service in self.program.settings.services.values() for name in service.queues}
         for module in self.program.names.modules.values():
             if module.language != "go" or module.is_test:
                 continue
@@ -346,7 +349,9 @@ class Queues:
                     made = dotted(site.call.fn) == "make" and site.call.args and isinstance(site.call.args[0].value, f.New)
                     if made and site.call.args[0].value.type.shape == "chan":  # type: ignore[union-attr]
                         name = _holder_name(fn, site.call)
-                        if name:
+                        kind = site.call.args[0].value.type.args[:1]  # type: ignore[union-attr]
+                        signals = bool(kind) and kind[0].shape == "plain" and kind[0].name in _SIGNALS
+                        if name and not (signals and name.rpartition(".")[2] not in declared):
                             yield Queue(fn, site.call, name.rpartition(".")[2])
 
     def _find_users(self, queue: Queue) -> None:
