@@ -171,26 +171,23 @@ class Balancers:
         return tuple(self._find())
 
     def _find(self) -> Iterator[_Block]:
-        words_of_hash = {m.key.rpartition(".")[2].lower() for row in self.rows for m in row.hash}
-        fed = any(row.feeds for row in self.rows)
+        marks = [mark for row in self.rows for mark in (*row.hash, *(row.view if row.feeds else ()))]
+        telling = {_plain(mark.key.rpartition(".")[2]) for mark in marks}
         for path, facts in self.program.files.items():
             if not facts.settings or self.program.settings.is_test(path):
                 continue
-            keys = {_plain(s.path[-1]) for s in facts.settings if s.path} | {
-                _plain(s.path[-1].rpartition(".")[2]) for s in facts.settings if s.path
-            }
-            if not fed and not (keys & {_plain(w) for w in words_of_hash}):
+            if not any(_plain(s.path[-1].rpartition(".")[2]) in telling for s in facts.settings if s.path):
                 continue
             docs: dict[int, list[f.Setting]] = defaultdict(list)
             for setting in facts.settings:
                 docs[setting.doc].append(setting)
             for settings in docs.values():
+                steps = [(_steps(s.path), s) for s in settings]
                 for row in self.rows:
                     if not row.formats or facts.kind in row.formats:
-                        yield from self._blocks_of(row, path, settings)
+                        yield from self._blocks_of(row, path, steps)
 
-    def _blocks_of(self, row: BalancerRow, path: str, settings: list[f.Setting]) -> Iterator[_Block]:
-        steps = [(_steps(s.path), s) for s in settings]
+    def _blocks_of(self, row: BalancerRow, path: str, steps: list[tuple[Path, f.Setting]]) -> Iterator[_Block]:
         for mark in row.document:
             if not any(_matches(tuple(mark.key.split(".")), have) and _counts(mark, s) for have, s in steps):
                 return
