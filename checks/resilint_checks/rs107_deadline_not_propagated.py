@@ -8,7 +8,7 @@ from resilint import Finding, Program, Rule, Severity
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in program.timeouts.dropped_context:
+    for fault in (*program.timeouts.dropped_context, *program.detached_calls()):
         yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
 
 
@@ -17,6 +17,6 @@ RULE = Rule(
     name="deadline-not-propagated",
     severity=Severity.WARNING,
     summary="A blocking call that is not given the deadline its code holds.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "java"}),
     check=check,
 )

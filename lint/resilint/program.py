@@ -290,6 +290,12 @@ class Program:
 
         return Timeouts(self)
 
+    def detached_calls(self) -> list[Fault]:
+        """Calls under a fresh context that takes the place of the one their thread runs under."""
+        from resilint.flow.detached import detached_calls
+
+        return detached_calls(self)
+
     def dropped_offers(self) -> list[Fault]:
         """Timeouts that were offered and never arrive."""
         _ = self.timeouts  # sorting the endless waits is what finds the offers they lack
