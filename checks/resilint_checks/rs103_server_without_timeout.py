@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from resilint import Finding, Program, Rule, Severity
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in program.servers_without_timeout():
+    for fault in chain(program.servers_without_timeout(), program.setting_faults.servers):
         yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
 
 
@@ -17,6 +18,6 @@ RULE = Rule(
     name="server-without-timeout",
     severity=Severity.ERROR,
     summary="A server that lets a peer hold a connection or a worker for ever.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "haproxy"}),
     check=check,
 )

@@ -245,8 +245,10 @@ def kind_of_name(path: str) -> str | None:
         return None
     if folders[-1:] == ["requirements"] and name.endswith(".txt"):
         return "text"
-    if _TEXT.fullmatch(name) or (name.startswith("haproxy") and name.endswith(".cfg")):
+    if _TEXT.fullmatch(name):
         return "text"
+    if name.endswith(".cfg") and ("haproxy" in name or "haproxy" in folders):
+        return "haproxy"
     if name == ".env" or name.startswith(".env."):
         return "env"
     if name == "pom.xml":

@@ -36,6 +36,7 @@ LANGUAGES = {
     "cfg": "ini",
     "env": "env",
     "nginx": "nginx",
+    "haproxy": "haproxy",
     "dockerfile": "dockerfile",
 }
 """Languages of fences, as rules name them. Fences of other languages are prose, unless they have a path."""

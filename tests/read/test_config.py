@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from resilint.facts import FileFacts, Setting, decode, encode
 from resilint.read.yaml import _holes
 
-KINDS = ("yaml", "json", "toml", "properties", "ini", "env", "nginx", "xml")
+KINDS = ("yaml", "json", "toml", "properties", "ini", "env", "nginx", "xml", "haproxy")
 
 
 def read(kind: str, data: str | bytes) -> FileFacts:
@@ -1121,6 +1121,43 @@ def test_xml_long_lists_are_cut() -> None:
     facts = read("xml", f"<a>{'<b><c/></b>' * 1500}<d/></a>")
     assert len(facts.settings) == 1 + 2 * 1000 + 1
     assert facts.settings[-1].path == ("a", "d")
+
+
+# ---------------------------------------------------------------- HAProxy
+
+HAPROXY = """\
+# edge
+global
+    maxconn 4000
+defaults web
+    mode http
+    timeout client  20s   # idle
+    option httplog
+    no option checkcache
+frontend public from web
+    bind *:8080
+    acl api path_beg /api
+    acl static path_beg "/static files"
+    use_backend api if api
+"""
+
+
+def test_haproxy() -> None:
+    assert leaves("haproxy", HAPROXY) == {
+        "global/maxconn": "4000",
+        "defaults web/mode": "http",
+        "defaults web/timeout client": "20s",
+        "defaults web/option httplog": "",
+        "defaults web/no option": "checkcache",
+        "frontend public from web/bind": "*:8080",
+        "frontend public from web/acl": "api path_beg /api",
+        "frontend public from web/acl#2": 'static path_beg "/static files"',
+        "frontend public from web/use_backend": "api if api",
+    }
+    facts = read("haproxy", HAPROXY)
+    assert written(HAPROXY, find(facts, "defaults web/timeout client")) == ("timeout client", "20s")
+    assert written(HAPROXY, find(facts, "global")) == ("global", "global\n    maxconn 4000")
+    assert [(e.at, e.message) for e in read("haproxy", "mode http\n").errors] == [(0, "directive outside of a section")]
 
 
 # ---------------------------------------------------------------- all of them

@@ -14,6 +14,7 @@ from resilint.flow.surfaces import (
     HOLE,
     SECONDS,
     Bean,
+    Block,
     Judged,
     Key,
     Placed,
@@ -30,7 +31,7 @@ from resilint.flow.timeouts import TIME, Fault
 from resilint.knowledge.index import holds
 from resilint.knowledge.schema import Bound, KeysRow, Library, TypeEntry
 from resilint.link.code import Klass, dotted
-from resilint.model import Confidence, Span, Step, Value
+from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -265,6 +266,31 @@ class SettingFaults:
                 elif judged.mismatch and judged.number is not None:
                     message = f"{said} is {say_seconds(judged.number)}: {_sensible(row, judged.mismatch)}"
                     self._add(self.mismatched, "RS108", span, message, Value(judged.number, sure))
+
+    # ------------------------------------------------------------ servers
+
+    @cached_property
+    def servers(self) -> list[Fault]:
+        """Servers that settings make and that lack a timeout they need."""
+        found: list[Fault] = []
+        for library in self.program.knowledge.libraries:
+            if library.language == "config":
+                for entry in library.types:
+                    parents = {split(row.setting)[:-1] for row in entry.bounds if row.setting is not None} if entry.needs else set()
+                    blocks = [b for b in self.surfaces.blocks if any(matches(parent, b.key) for parent in parents)]
+                    found += [fault for block in blocks for fault in self._lacking(block, entry)]
+        return sorted(found, key=lambda fault: (fault.span, fault.message))
+
+    def _lacking(self, block: Block, entry: TypeEntry) -> Iterator[Fault]:
+        for need in entry.needs:
+            rows = [row for row in entry.bounds if row.slot in need.any and row.setting is not None]
+            if any(block.first((split(row.setting or "")[-1],)) is not None for row in rows):
+                continue  # Switched off, it is RS104.
+            wanted = " nor ".join(f"`{split(row.setting or '')[-1]}`" for row in rows)
+            name = f"{block.key[-1]} {block.name}".strip()
+            message = f"{name} sets no {wanted}, nor does a section it inherits from: {need.say}"
+            span = self.program.span(block.path, block.at, block.end)
+            yield Fault(span, message, Value(inf, Confidence.HIGH), Severity(need.severity))
 
     # ------------------------------------------------------------ data sources
 

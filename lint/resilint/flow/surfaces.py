@@ -164,7 +164,7 @@ class Surfaces:
             if self.program.settings.is_test(path):
                 continue
             rows = self._surfaces_of(path)
-            if not rows or facts.kind in ("python", "go", "java", "xml"):
+            if not rows or facts.kind in ("python", "go", "java", "xml", "haproxy"):
                 continue
             profiles = _profiles(facts)
             for setting in facts.settings:
@@ -315,8 +315,12 @@ class Surfaces:
         """Elements of the namespaces that knowledge names, and maps of settings, with what is written in them."""
         found: list[Block] = []
         for path in sorted(self.program.files):
-            if self.program.files[path].kind == "xml" and not self.program.settings.is_test(path):
+            if self.program.settings.is_test(path):
+                continue
+            if self.program.files[path].kind == "xml":
                 found += self._elements(path)
+            elif self.program.files[path].kind == "haproxy":
+                found += self._sections(path)
         maps: dict[tuple[str, str, Key], Block] = {}
         for written in self.written:
             if written.surface is None or len(written.key) < 2:
@@ -329,6 +333,31 @@ class Surfaces:
                 found.append(block)
             block.attributes[relaxed(written.last)] = written
         return tuple(found)
+
+    def _sections(self, path: str) -> Iterator[Block]:
+        """Sections of a proxy, each with what the section of defaults above it, or the one it names, says for it."""
+        rows = self._surfaces_of(path)
+        if not rows:
+            return
+        current: Block | None = None
+        above: Block | None = None
+        defaults: dict[str, Block] = {}
+        for setting in self.program.files[path].settings:
+            if len(setting.path) == 1:
+                words = setting.path[0].partition("#")[0].split()
+                key = (*split(rows[0].prefix), words[0])
+                current = Block(path, key, words[1] if len(words) > 1 else "", setting.key_at, setting.key_end)
+                named = defaults.get(words[words.index("from") + 1]) if "from" in words[:-1] else above
+                if words[0] == "defaults":
+                    current.attributes.update(named.attributes if named is not None and "from" in words else {})
+                    above = defaults[current.name] = current
+                elif words[0] in ("frontend", "backend", "listen"):
+                    current.attributes.update(named.attributes if named is not None else {})
+                yield current
+            elif current is not None:
+                name = setting.path[1].partition("#")[0]
+                written = Written(path, (*current.key, name), setting.text, setting, rows[0], "", name)
+                current.attributes[relaxed(name)] = written
 
     def _elements(self, path: str) -> Iterator[Block]:
         facts = self.program.files[path]
@@ -370,8 +399,9 @@ class Surfaces:
     @cached_property
     def placed_in_elements(self) -> tuple[Placed, ...]:
         """Attributes of XML elements that rows of knowledge name."""
-        written = [w for block in self.blocks if self.program.files[block.path].kind == "xml" for w in block.attributes.values()]
-        return tuple(Placed(w, *row) for w in written for row in self.rows_of(w))
+        kinds = ("xml", "haproxy")
+        written = [w for block in self.blocks if self.program.files[block.path].kind in kinds for w in block.attributes.values()]
+        return tuple(Placed(w, *row) for w in dict.fromkeys(written) for row in self.rows_of(w))
 
     @cached_property
     def beans(self) -> tuple[Bean, ...]:

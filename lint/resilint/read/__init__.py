@@ -22,6 +22,7 @@ READERS = {
     "xml": "resilint.read.xml",
     "env": "resilint.read.env",
     "nginx": "resilint.read.nginx",
+    "haproxy": "resilint.read.haproxy",
 }
 """The reader of each kind of file, imported when the first such file is read. `discover` says which file is of which kind."""
 
