@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
@@ -13,7 +14,7 @@ from resilint.flow.errors import CALLER, Errors, Pick, code_modules, mentions, t
 from resilint.flow.lost_causes import cancels
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Ext
-from resilint.link.code import Arm, CallSite, Fun, dotted, walk, walk_block
+from resilint.link.code import Arm, CallSite, Fun, Klass, dotted, walk, walk_block
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -26,7 +27,15 @@ _SERVES = re.compile(
 _STARTED = frozenset({"run", "call", "main"})
 """Java's methods that a thread or the process starts with: nobody above them waits for an interrupt."""
 _FLAG = "interrupt"
-"""Java's methods that set the flag again, read it, or clear it knowingly: `interrupt`, `interrupted`, `isInterrupted`."""
+"""What the names of Java's methods contain that set the flag, read it or clear it: `interrupt`, `isInterrupted`, `interrupted`."""
+_INTERRUPT = "java.lang.InterruptedException"
+_READS_FLAG = frozenset({"interrupted", "isInterrupted"})
+"""Those that only read or clear it: the exception has cleared it already."""
+_DEPTH = 4
+"""Calls that are followed down to a wait that an interrupt ends."""
+_NEAR = 2
+"""Steps down to such a wait within which whoever catches everything should have thought of it."""
+_THROWS = re.compile(rb"\)\s*(?:\[\s*\]\s*)*throws\b[^{};]*\bInterruptedException\b")
 _ASKS = re.compile(r"run|stop|clos|aliv|shutdown|terminat|done|is_set|exit|quit|cancel|active|enabled", re.IGNORECASE)
 """Tests of loops that ask whether to go on."""
 
@@ -57,6 +66,7 @@ class Swallowed:
         self.program = program
         self.errors: Errors = program.errors
         self._places: dict[Fun, Places] = {}
+        self._ended: dict[Fun, tuple[Step, ...] | None] = {}
         taken = {(fault.span.path, fault.span.line) for fault in program.after_cancel.faults}
         found: dict[object, Fault] = {}
         for fault in (*self._python(), *self._java(), *self._go()):
@@ -87,8 +97,9 @@ class Swallowed:
             for fn in module.functions:
                 if b"xception" in bytes(module.facts.bodies[fn.index]) or b"Throwable" in bytes(module.facts.bodies[fn.index]):
                     for caught in self._catching(fn):
-                        if not caught.by_width or self._interruptible(caught):
-                            yield from self._judge(caught)
+                        ended = self._interruptible(caught) if caught.by_width else ()
+                        if ended is not None:
+                            yield from self._judge(caught, ended)
 
     def _catching(self, fn: Fun) -> Iterator[_Caught]:
         for stmt, arm in fn.body.stmts:
@@ -157,32 +168,93 @@ class Swallowed:
     def _may_be_task(self, expr: f.Expr, fn: Fun) -> bool:
         return isinstance(expr, f.Ref) and bool(re.search(r"task|fut", expr.name.rpartition(".")[2], re.IGNORECASE))
 
-    def _interruptible(self, caught: _Caught) -> bool:
-        """Whether a wait that an interrupt ends stands directly in the tried block."""
-        for site in caught.fn.body.calls:
-            if caught.body and caught.body[0].at <= site.call.at < caught.body[-1].end and not self._inner(caught, site):
-                entry = self.errors.entry(site)
-                if entry is not None and entry.does in ("wait", "sleep") and entry.interruptible:
-                    return True
-        return False
+    def _interruptible(self, caught: _Caught) -> tuple[Step, ...] | None:
+        """What an interrupt ends in the tried block, as steps down to the wait; none below a method that only declares it."""
+        if not caught.body:
+            return None
+        # The variable of a resource is declared before its statement, whose text starts sooner.
+        return self._interrupts(caught.fn, min(stmt.at for stmt in caught.body), caught.body[-1].end, caught.stmt.at, 0)
 
-    @staticmethod
-    def _inner(caught: _Caught, site: CallSite) -> bool:
-        """Whether a call stands in a `try` of its own inside the tried block."""
+    def _interrupts(self, fn: Fun, start: int, end: int, since: int, depth: int) -> tuple[Step, ...] | None:
+        program = self.program
+        declared: tuple[Step, ...] | None = None
+        for site in fn.body.calls:
+            if not start <= site.call.at < end or self._is_caught(fn, site.arm, since):
+                continue
+            entry = self.errors.entry(site)
+            if entry is not None and entry.does in ("wait", "sleep") and entry.interruptible:
+                return (program.step(fn, site.call, f"an interrupt ends `{_said(site).removeprefix('this.')}`"),)
+            if site.last in self._throwers:
+                for callee in self._run_by(site):
+                    if callee in self._throwers[site.last]:
+                        inner = self._ends_by_interrupt(callee, depth + 1)
+                        if inner:
+                            return (program.step(fn, site.call, f"an interrupt ends {callee.head.qual}"), *inner)
+                        declared = ()
+        for stmt, arm in fn.body.stmts:
+            if start <= stmt.at < end and not self._is_caught(fn, arm, since):
+                if isinstance(stmt, f.Raise) and any(k.of == _INTERRUPT for k in program.names.java.kinds(stmt.value, fn)):
+                    return (program.step(fn, stmt, "an interrupt is thrown here"),)
+                for close in self._closed_by(stmt, fn):
+                    inner = self._ends_by_interrupt(close, depth + 1)
+                    if inner:
+                        return (program.step(fn, stmt, f"an interrupt ends {close.head.qual}"), *inner)
+                    declared = ()
+        return declared
+
+    def _run_by(self, site: CallSite) -> list[Fun]:
+        """The methods that a call may run: of one without a body, those that fill it."""
+        out: list[Fun] = []
+        for callee in self.program.callees(site):
+            out.append(callee)
+            if callee.head.is_abstract:
+                out.extend(self.program.names.java.overrides(callee))
+        return out
+
+    def _ends_by_interrupt(self, fn: Fun, depth: int) -> tuple[Step, ...] | None:
+        """How an interrupt ends a whole method."""
+        if fn not in self._ended and depth <= _DEPTH:
+            self._ended[fn] = None
+            self._ended[fn] = self._interrupts(fn, fn.head.at, fn.head.end, -1, depth)
+        return self._ended.get(fn)
+
+    def _closed_by(self, stmt: f.Stmt, fn: Fun) -> list[Fun]:
+        """The `close()` of a statement's resources that declares an interrupt."""
+        if not isinstance(stmt, f.With) or "close" not in self._throwers:
+            return []
+        java = self.program.names.java
+        made = (kind.of for item in stmt.items for kind in java.kinds(item.value, fn))
+        return [m for k in made if isinstance(k, Klass) for m in java.methods(k, "close", 0) if m in self._throwers["close"]]
+
+    @cached_property
+    def _throwers(self) -> dict[str, frozenset[Fun]]:
+        """Java's methods that declare that an interrupt ends them, by name."""
+        found: dict[str, set[Fun]] = {}
+        for module in code_modules(self.program, "java"):
+            source = self.program.source(module.path)
+            if b"InterruptedException" not in source:
+                continue
+            for fn in module.functions[1:]:
+                head = source[fn.head.name_at : fn.head.end].partition(b"{")[0]
+                if fn.head.kind == "method" and _THROWS.search(head):
+                    found.setdefault(fn.name, set()).add(fn)
+        return {name: frozenset(functions) for name, functions in found.items()}
+
+    def _is_caught(self, fn: Fun, place: Arm, since: int) -> bool:
+        """Whether something stands in a `try`, begun after a place, that catches an interrupt."""
         return any(
             isinstance(a.node, f.Try)
-            and a.node is not caught.stmt
             and a.kind == "try"
-            and a.node.handlers
-            and a.node.at > caught.stmt.at
-            for a in site.arm.chain()
+            and a.node.at > since
+            and any(self._kind(handler.types, fn) is not None for handler in a.node.handlers)
+            for a in place.chain()
         )
 
     # ------------------------------------------------------------ what is done with it
 
-    def _judge(self, caught: _Caught) -> Iterator[Fault]:
+    def _judge(self, caught: _Caught, ended: tuple[Step, ...] = ()) -> Iterator[Fault]:
         fn = caught.fn
-        if self._handled(caught) or self._expected(fn):
+        if self._handled(caught) or self._expected(caught):
             return
         ends = _ends(caught.handler)
         after = self._after(caught, ends)
@@ -190,18 +262,35 @@ class Swallowed:
             return
         text, steps = after
         confidence = Confidence.MEDIUM if caught.by_width else Confidence.HIGH
+        if caught.by_width and fn.module.language == "java" and not 1 <= len(ended) <= _NEAR:
+            confidence = Confidence.LOW
         what = f"{caught.name} is caught and dropped here"
         if caught.by_width:
             end = "the interrupt" if fn.module.language == "java" else "the cancellation"
             what = f"`{'except' if caught.name == 'everything' else caught.name}` drops {end} too"
         span = self.program.span_of(fn, caught.node)
-        yield Fault(span, f"{what}: {text}", Value(None, confidence, steps), key=(span.path, span.line))
+        yield Fault(span, f"{what}: {text}", Value(None, confidence, (*ended, *steps)), key=(span.path, span.line))
 
-    def _expected(self, fn: Fun) -> bool:
+    def _expected(self, caught: _Caught) -> bool:
         """Whether the function cancels or interrupts something itself, or sets the flag again further down."""
+        fn = caught.fn
         if fn.module.language == "java":
-            return any(site.last == _FLAG for site in fn.body.calls) or fn.name == "main"
+            return fn.name == "main" or any(
+                site.last == _FLAG and not self._of_other(site, caught) and self._sets_flag(site.call, site, fn)
+                for site in fn.body.calls
+            )
         return cancels(fn)
+
+    @staticmethod
+    def _of_other(site: CallSite, caught: _Caught) -> bool:
+        """Whether a thread sets its own flag in the handler of another `try`: that is of another interrupt."""
+        own = isinstance(site.call.fn, f.Field) and isinstance(site.call.fn.base, f.Call)
+        return own and any(
+            a.kind == "handler"
+            and isinstance(a.node, f.Try)
+            and (a.node is caught.stmt or not a.node.at <= caught.stmt.at < a.node.end)
+            for a in site.arm.chain()
+        )
 
     def _handled(self, caught: _Caught) -> bool:
         """Whether the handler passes the cancellation on: it raises, keeps it, tells the loop, or ends the process."""
@@ -219,7 +308,7 @@ class Swallowed:
             if isinstance(node, f.Call):
                 site = self.errors.site(node, fn)
                 entry = self.errors.entry(site) if site is not None else None
-                if (entry is not None and entry.does == "exit") or dotted(node.fn).rpartition(".")[2].startswith(_FLAG):
+                if (entry is not None and entry.does == "exit") or self._sets_flag(node, site, fn):
                     return True
                 if self._passes_on(node, caught.bound, entry.does if entry is not None else ""):
                     return True
@@ -230,8 +319,17 @@ class Swallowed:
             w.rpartition(".")[2] in {t.rpartition(".")[2] for t in tested} for w in written if "." in w
         )
 
+    def _sets_flag(self, call: f.Call, site: CallSite | None, fn: Fun) -> bool:
+        """Whether a call sets the flag again, by its name or, where that is a method of the program, by what it does."""
+        last = site.last if site is not None else dotted(call.fn).rpartition(".")[2]
+        if not last.startswith(_FLAG) or last in _READS_FLAG:
+            return False
+        own = self.program.callees(site) if site is not None else []
+        return not own or any(self._restores(callee) for callee in own)
+
     def _restores(self, fn: Fun) -> bool:
-        return any(call.rpartition(".")[2].startswith(_FLAG) for call in fn.head.calls) or any(
+        called = (call.rpartition(".")[2] for call in fn.head.calls)
+        return any(last.startswith(_FLAG) and last not in _READS_FLAG for last in called) or any(
             isinstance(n, f.Raise) for n in walk_block(fn.block)
         )
 
@@ -291,15 +389,22 @@ class Swallowed:
             calls = [n for n in walk(test) if isinstance(n, f.Call)]
             if any(_FLAG in (dotted(c.fn) or "").rpartition(".")[2].lower() for c in calls):
                 continue
-            if fn.module.language == "java" and any("." not in dotted(c.fn).removeprefix("this.") for c in calls):
-                return True
             if any(self._is_of_pool(c, fn) for c in calls):
+                return True
+            own = [c for c in calls if "." not in dotted(c.fn).removeprefix("this.")] if fn.module.language == "java" else []
+            if any(not self._is_librarys(c, fn) for c in own):
                 return True
             bases = {dotted(c.fn).rpartition(".")[0] for c in calls} or set(mentions(test))
             words = {base.rpartition(".")[2] for base in bases} - {""}
             if any(self._wakes(other, words) for other in fn.module.functions if other is not fn):
                 return True
         return False
+
+    def _is_librarys(self, call: f.Call, fn: Fun) -> bool:
+        """Whether a class asks a library's method that it inherits and that knowledge describes, as `Thread.isAlive`."""
+        table = self.errors.resolver.table(fn.module)
+        targets = self.program.names.java.targets(call, fn)
+        return bool(targets) and all(isinstance(t, str) and table.call(t) is not None for t in targets)
 
     def _is_of_pool(self, call: f.Call, fn: Fun) -> bool:
         """Whether a pool is asked for its state: what interrupts its threads has ended it before."""
