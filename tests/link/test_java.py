@@ -322,7 +322,9 @@ def test_types_by_name(linked: Linked) -> None:
     assert means("Service") == "<com.shop.app.Service>" and means("Reply") == "<com.shop.core.Reply>"
     assert means("HttpClient") == "java.net.http.HttpClient" and means("HttpClient.Builder") == "java.net.http.HttpClient.Builder"
     assert means("Runnable") == "java.lang.Runnable" and means("a.b.Other") == "a.b.Other"
-    assert means("int") is None and means("T") is None and means("Elsewhere") is None
+    assert means("int") is None and means("T") is None and means("LIMIT") is None
+    # Generated beside the file: nothing here declares it.
+    assert means("ItemGrpc") == "com.shop.app.ItemGrpc"
     service = java.type("Service", main.classes[0])
     assert isinstance(service, Klass) and not service.module.is_test and java.subtypes(service) == [main.classes[0]]
 

@@ -133,6 +133,8 @@ class Resolver:
         self._fields: set[str] | None = None
         self.elements = Elements(self)
         self.java = Java(self)
+        if any(module.language == "java" for module in names.modules.values()):
+            names.java.described = knowledge.of("java").class_names
         self.wiring = Wiring(self)
         self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
         self._observers: dict[Fun, list[Fun]] = {}

@@ -207,7 +207,7 @@ class Slots:
                 if got:
                     return Source(row, tuple(self.classified(row, got, holder, where)))
             if bind is not None:
-                flows = self._in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
+                flows = self.in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
                 return Source(row, tuple(self.classified(row, flows, holder, (bind.frame.fn, bind.expr))))
         if row.key is not None:
             found = self._key(row, binds, where, holder)
@@ -718,14 +718,14 @@ class Slots:
                 continue
             bind, _ = self.find_bind(row.arg, row.pos if row.pos is not None else 0 if row.key is None else 1, binds)
             if bind is not None:
-                flows = self._in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
+                flows = self.in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
                 yield from self.classified(row, flows, obj, (site.fn, bind.expr))
             elif binds:
                 yield Slot("unknown", row, None, None, obj, (site.fn, site.call))
             else:
                 yield Slot("finite", row, None, None, obj, (site.fn, site.call))
 
-    def _in_unit(self, row: Bound, flows: Flows, binds: tuple[Bind, ...]) -> Flows:
+    def in_unit(self, row: Bound, flows: Flows, binds: tuple[Bind, ...]) -> Flows:
         """A number in the unit that an argument beside it names."""
         if row.unit_pos is None or not 0 <= row.unit_pos < len(binds):
             return flows

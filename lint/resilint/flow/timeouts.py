@@ -451,7 +451,8 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                         continue
                     bind, _ = slots.find_bind(row.arg, row.pos if row.pos is not None else 0, target.binds)
                     if bind is not None:
-                        for slot in slots.classified(row, resolver.ask(bind.expr, bind.frame), target.holder, (site.fn, bind.expr)):
+                        flows = slots.in_unit(row, resolver.ask(bind.expr, bind.frame), target.binds)
+                        for slot in slots.classified(row, flows, target.holder, (site.fn, bind.expr)):
                             if slot.flow is not None:
                                 yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
 
@@ -559,7 +560,7 @@ def servers_without_timeout(program: Program) -> Iterator[Fault]:
         table = program.knowledge.of(language)
         types = [t for lib in table.libraries for t in lib.types if t.needs]
         helpers = {n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.server for n in c.names}
-        names = frozenset({n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases)})
+        names = frozenset({n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases, *t.made_by)})
         for fn in program.functions(language):
             if fn.module.is_test:
                 continue
@@ -576,7 +577,7 @@ def servers_without_timeout(program: Program) -> Iterator[Fault]:
                 if site.last not in names and site.last not in helpers:
                     continue
                 for target in program.targets(site):
-                    entry = table.constructs(target.name) if target.name else None
+                    entry = (table.constructs(target.name) or table.made_by(target.name)) if target.name else None
                     if entry is not None and entry.needs:
                         yield from _server(program, entry, Obj("call", entry.name, frame, site.call, target.name), fn, site.call)
                     if target.entry is not None and target.entry.server is not None:

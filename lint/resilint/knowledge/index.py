@@ -358,6 +358,17 @@ class Table:
         known.update(bound.option for bound in self._all_bounds() if bound.option is not None)
         return frozenset(known)
 
+    @cached_property
+    def class_names(self) -> frozenset[str]:
+        """Full names of classes that anything here is about: a canonical name up to its first capital letter after a dot."""
+        out: set[str] = set()
+        for name in self.canonical_names:
+            parts = name.split(".")
+            first = next((at for at, part in enumerate(parts) if part[:1].isupper()), None)
+            if first:
+                out.add(".".join(parts[: first + 1]))
+        return frozenset(out)
+
     def is_known_module(self, path: str) -> bool:
         """Whether an import of `path` is evidence for a known library: its module or one inside it."""
         if path in self.modules:

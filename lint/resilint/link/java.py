@@ -61,6 +61,8 @@ class JavaNames:
     """The Java files of a program."""
 
     def __init__(self, modules: Iterable[Module]) -> None:
+        self.described: frozenset[str] = frozenset()
+        """External classes that knowledge speaks of: which of several packages imported whole has a name."""
         self._packages: dict[str, dict[str, list[Klass]]] = {}
         self._nested: dict[Klass, dict[str, Klass]] = {}
         self._local: dict[tuple[str, int], dict[str, Klass]] = {}
@@ -200,11 +202,14 @@ class JavaNames:
                 return found
         if name in _IMPLICIT:
             return f"java.lang.{name}"
+        named = [package for package in outside if f"{package}.{name}" in self.described]
+        if len(named) == 1:
+            return f"{named[0]}.{name}"
         # One capital letter is a type parameter by convention; what nothing declares or imports is generated beside the file.
         if len(name) < 2 or not name[0].isupper() or name.isupper() or len(outside) > 1:
             return None
-        package = outside[0] if outside else module.facts.package
-        return f"{package}.{name}" if package else None
+        home = outside[0] if outside else module.facts.package
+        return f"{home}.{name}" if home else None
 
     def _qualified(self, name: str, importer: Module) -> Klass | str:
         """A full name: a class of the program, or as it stands."""
