@@ -27,6 +27,8 @@ _RANK: dict[str, int] = {
 }
 _DEPTH = 40
 _CALLS = 4
+_STEPS = 4000
+"""Questions asked for one answer: a parameter of many callers leads to many more. What lies behind further ones is not known."""
 
 
 class Size(NamedTuple):
@@ -112,6 +114,7 @@ class Sizes:
         self._memo: dict[Any, Size] = {}
         self._open: set[Any] = set()
         self._depth = 0
+        self._steps = 0
 
     def _ask(self, key: Any, compute: Any) -> Size:
         found = self._memo.get(key)
@@ -119,7 +122,10 @@ class Sizes:
             return found
         if key in self._open:
             return NONE
-        if self._depth > _DEPTH:
+        if not self._open:
+            self._steps = 0
+        self._steps += 1
+        if self._depth > _DEPTH or self._steps > _STEPS:
             return UNKNOWN
         self._open.add(key)
         self._depth += 1

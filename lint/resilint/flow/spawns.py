@@ -913,7 +913,10 @@ class Spawns:
             if isinstance(stmt, f.Loop) and not any(a.kind == "loop" and a.node is not stmt for a in arm.chain()):
                 if stmt.form == "ever" and not _returns_soon(stmt):
                     return True
-                if stmt.form == "each" and stmt.iter is not None and self.sizes.loop(stmt, self.resolver.frame(fn)).kind == "event":
+                endless = (
+                    stmt.form == "each" and stmt.iter is not None and fn.module.language != "java"
+                )  # Nothing there has no end.
+                if endless and self.sizes.loop(stmt, self.resolver.frame(fn)).kind == "event":
                     return True
                 if (
                     stmt.form == "while"
@@ -1123,14 +1126,14 @@ class Spawns:
         return found if found is not None and not self.gated(spawn, None) else None
 
     def _of_event(self, spawn: Spawn, event: str, steps: tuple[Step, ...], loop: f.Node | None) -> Fanout | None:
-        if any(self.serves(body) for body in spawn.bodies):
-            return None
         heavy = spawn.unit in ("thread", "process")
         if event == "connection" and not heavy:
             return None
         if event == "request" and not heavy and not (spawn.unit == "job" and spawn.dropped):
             return None
         if spawn.unit == "job" and not spawn.dropped:
+            return None
+        if any(self.serves(body) for body in spawn.bodies):
             return None
         sure = Confidence.MEDIUM
         if (event == "request" and spawn.unit == "job") or (spawn.unit == "task" and loop is None) or _kept(spawn.site):
