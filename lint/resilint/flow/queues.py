@@ -21,11 +21,13 @@ from resilint.flow.worst import received
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Span, Step
-from resilint.settings import Queue as Declared
-from resilint.settings import Service
 
 if TYPE_CHECKING:
     from resilint.program import Program, Target
+
+    # Sections of the settings, as the program holds them: flow imports no settings.
+    Service = Any
+    Declared = Any
 
 _ROUNDS = 4
 _MOST_NAMES = 16
