@@ -20,6 +20,7 @@ from resilint.flow.errors import (
     context_key,
     mentions,
     received_from,
+    tells,
 )
 from resilint.flow.lost_causes import Givens, cancels
 from resilint.flow.timeouts import Fault
@@ -248,7 +249,8 @@ class _Walk:
         if site.how or any(site.call is x.call for x in self.found):
             return False
         if self.any_call:
-            return self.after.errors.goes_out(site)
+            java = self.fn.module.language == "java"
+            return self.after.waits_outside(site) if java else self.after.errors.goes_out(site)
         if not any(self._dead(expr, at) for expr, at in self.after.errors.contexts(site)):
             return False
         return self.after.errors.goes_out(site)
@@ -620,6 +622,15 @@ class AfterCancel:
                 what += ", its flag is set again"
             message = f"{what}, and the code goes on to call `{_callee(walk_.found[0])}`"
             yield Fault(span, message, Value(None, Confidence.HIGH, steps), key=(span.path, span.line))
+
+    def waits_outside(self, site: CallSite) -> bool:
+        """Whether a call waits for a peer, itself or in the nearest of what it enters: an interface may have very many methods
+        behind it, so only so many are looked at."""
+        if any(entry.does in ("network", "query", "connect") for _, entry in self.program.described(site)):
+            return True
+        callees = [callee for callee in self.program.callees(site) if not tells(callee.name)]
+        reach = self.program.spawning.reach(callees) if callees else None
+        return reach is not None and reach.sure
 
     def _sets_flag(self, block: f.Block, fn: Fun) -> bool:
         """Whether a handler sets the flag of its thread again, itself or in what it calls."""
