@@ -1,4 +1,4 @@
-"""Time of `resilint check` over a tree of Python or Go, cold and warm, beside the raw tree-sitter parse of the same bytes.
+"""Time of `resilint check` over a tree of Python, Go or Java, cold and warm, beside the raw tree-sitter parse of the same bytes.
 
     python benchmarks/speed.py FOLDER [--runs N]
 
@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CORPUS = "salt==3008.5"
-GRAMMARS = {".py": "tree_sitter_python", ".go": "tree_sitter_go"}
+GRAMMARS = {".py": "tree_sitter_python", ".go": "tree_sitter_go", ".java": "tree_sitter_java"}
 
 
 def corpus() -> Path:
