@@ -70,6 +70,24 @@ class _Way:
     steps: tuple[Step, ...]
 
 
+_OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
+"""Methods of Python's own collections and texts: `get` and `join` are seldom those of a queue or a thread."""
+_TIME_OR_FLAG = re.compile(r"time|wait|block|deadline|sec|_ms$|delay|interval|patience", re.I)
+
+
+def _may_wait(site: CallSite) -> bool:
+    """Whether the arguments of a call which is named like a method of a dict or a text are those of a wait: none, a number, a flag,
+    a time."""
+    if dotted(site.call.fn).partition(".")[0] in site.fn.module.imports:
+        return True
+    for arg in site.call.args:
+        value = arg.value
+        plain = isinstance(value, f.Lit) and not isinstance(value.value, str)
+        if arg.name is None and not plain and not _TIME_OR_FLAG.search(dotted(value)):
+            return False
+    return True
+
+
 class EndlessWaits:
     """Finds waits without a bound that a request or a worker comes to, and whose end nothing here guarantees."""
 
@@ -111,8 +129,41 @@ class EndlessWaits:
             for site in self.program.sites(names.__contains__, language, among=lambda module: not module.is_test):
                 first = site.call.args[0].value if site.call.args else None
                 is_text = isinstance(first, f.Fmt) or (isinstance(first, f.Lit) and isinstance(first.value, str))
-                if site.fn.index > 0 and not site.how and not _cleans_up(site.arm) and (names[site.last] or not is_text):
+                if site.fn.index == 0 or site.how or _cleans_up(site.arm) or (is_text and not names[site.last]):
+                    continue
+                if site.fn not in self._near_entries:
+                    continue
+                if language != "python" or site.last not in _OF_BUILTINS or _may_wait(site):
                     yield site
+
+    @cached_property
+    def _near_entries(self) -> frozenset[Fun]:
+        """Functions that an entry point or a worker may come to within the calls that are followed, by names in headers alone."""
+        program = self.program
+        named: dict[tuple[str, str], list[Fun]] = {}
+        inside: dict[Fun, list[Fun]] = {}
+        for fn in program.functions():
+            owner = program.resolver.owner(fn) if fn.name == "__init__" else None
+            named.setdefault((fn.module.language, owner.name if owner is not None else fn.name), []).append(fn)
+            if fn.parent is not None:
+                inside.setdefault(fn.parent, []).append(fn)
+        level = [fn for fn, entry in program.entries.items() if entry.kind in _SERVING] + list(self._starters)
+        seen = set(level)
+        for _ in range(_FRAMES + 1):
+            further: list[Fun] = []
+            while level:
+                fn = level.pop()
+                lasts = {name.rpartition(".")[2].rstrip("{") for name in (*fn.head.calls, *fn.head.values)}
+                for target in [x for last in lasts for x in named.get((fn.module.language, last), ())]:
+                    if target not in seen:
+                        seen.add(target)
+                        further.append(target)
+                for target in inside.get(fn, ()):  # a function inside another is no call further away
+                    if target not in seen:
+                        seen.add(target)
+                        level.append(target)
+            level = further
+        return frozenset(seen)
 
     def cause(self, wait: Wait) -> Cause | None:
         """What ends a wait; `None` where that is not known."""

@@ -92,7 +92,9 @@ class Java:
         table = self.resolver.knowledge.of("java")
         known = table.type(found)
         if known is None:
-            return None if found.startswith("java.lang.") else found
+            head, _, last = found.rpartition(".")
+            shaped = table.shape(head, last) if head else None
+            return shaped or (None if found.startswith("java.lang.") else found)
         plain = known.role == "value" and not known.bounds and not known.returns and not known.fluent
         return None if plain else known.name
 

@@ -1627,6 +1627,8 @@ class Resolver:
         row = table.call(name)
         if row is not None and row.counts is not None:
             return self.java.counted(row, call, args, frame)
+        if row is not None and row.conversion:
+            return self._conversion(row, args)
         returned = table.returned(name)
         if holder is not None and self._gives_itself(holder, name, table):
             return (Flow(holder),)
@@ -1648,8 +1650,6 @@ class Resolver:
             and row.scope.body < len(args)
         ):
             return self.value(args[row.scope.body].expr, args[row.scope.body].frame)
-        if row is not None and row.conversion:
-            return self._conversion(row, args)
         return (Flow(Obj("call", "", frame, call, name, holder, bound)),)
 
     def _gives_itself(self, holder: Obj, name: str, table: Table) -> bool:
@@ -2154,6 +2154,8 @@ class Resolver:
                 if inner.decl.outer == k.index and inner.name == name:
                     return (Flow(ClassVal(inner)),)
         if klass.module.language == "java":
+            if name == "this":  # `Outer.this`
+                return (Flow(Obj("any", klass, None, None)),)
             if name == "new":  # `Type::new`
                 return (Flow(ClassVal(klass)),)
             nested = self.names.java.type(name, klass)
