@@ -275,7 +275,7 @@ class Swallowed:
         """Whether the function cancels or interrupts something itself, or sets the flag again further down."""
         fn = caught.fn
         if fn.module.language == "java":
-            return fn.name == "main" or any(
+            return _starts_program(fn) or any(
                 site.last == _FLAG and not self._of_other(site, caught) and self._sets_flag(site.call, site, fn)
                 for site in fn.body.calls
             )
@@ -477,7 +477,7 @@ class Swallowed:
             if (
                 caller.fn.module.is_test
                 or site.how
-                or caller.fn.name == "main"
+                or _starts_program(caller.fn)
                 or (fn.module.language == "python" and not site.awaited)
             ):
                 continue
@@ -636,6 +636,11 @@ class Swallowed:
         if fn not in self._places:
             self._places[fn] = Places(fn)
         return self._places[fn]
+
+
+def _starts_program(fn: Fun) -> bool:
+    """Whether a function runs once as a program or class starts, on a thread that nobody interrupts for it."""
+    return fn.name == "main" or fn.name.startswith("<static")
 
 
 def mentions_of(expr: f.Expr | None) -> set[str]:

@@ -91,17 +91,24 @@ class Wiring:
             return wanted in own if isinstance(wanted, Klass) else wanted in external
         return isinstance(wanted, str) and any(level.name == wanted for level in resolver.knowledge.of("java").mro(bean.type))
 
-    def candidates(self, wanted: Klass | str, named: frozenset[str], place: str) -> list[Bean]:
-        """The beans that a place of this type may get: by the name its qualifier gives, the primary one, by the place's name."""
+    def candidates(self, wanted: Klass | str, named: frozenset[str], place: str, where: Module) -> list[Bean]:
+        """The beans that a place of this type may get: by the name its qualifier gives, the primary one, by the place's name.
+
+        Those of its own build come before those of others: two applications of one repository have a container each."""
         fitting = [bean for bean in self._beans if self._fits(bean, wanted)]
-        for chosen in (
-            [bean for bean in fitting if bean.names & named] if named else [],
-            [bean for bean in fitting if bean.primary],
-            [bean for bean in fitting if place in bean.names],
-        ):
-            if chosen:
-                return chosen
-        return [] if named else fitting
+        project = _project(where.path)
+        near = [bean for bean in fitting if project is not None and _project(bean.maker.module.path) == project]
+        for beans in (near, fitting):
+            for chosen in (
+                [bean for bean in beans if bean.names & named] if named else [],
+                [bean for bean in beans if bean.primary],
+                [bean for bean in beans if place in bean.names],
+            ):
+                if chosen:
+                    return chosen
+            if beans and not named:
+                return beans
+        return []
 
     def injected(self, kind: f.Type | None, decorators: tuple[f.Expr, ...], place: str, where: Fun | Klass) -> Flows:
         """What a parameter or field is handed by the framework; nothing where no bean is known."""
@@ -111,7 +118,7 @@ class Wiring:
             return ()
         named = self._texts(self._annotation(decorators, self._qualifiers, where))
         out: list[Flow] = []
-        for bean in self.candidates(wanted, named, place):
+        for bean in self.candidates(wanted, named, place, where.module):
             if isinstance(bean.maker, Klass):
                 out.append(Flow(Obj("any", bean.maker, None, None)))
             else:
@@ -139,6 +146,12 @@ class Wiring:
     def is_injected(self, field: f.ClassField, klass: Klass) -> bool:
         """Whether the framework fills a field."""
         return bool(field.decorators) and self._annotation(field.decorators, self._injected, klass) is not None
+
+
+def _project(path: str) -> str | None:
+    """The folder that a file is built from, where the layout of Maven and Gradle tells it."""
+    folder, found, _ = f"/{path}".rpartition("/src/main/")
+    return folder if found else None
 
 
 def parameter(wiring: Wiring, param: f.Param, frame: Frame) -> Flows:
