@@ -13,7 +13,7 @@ from resilint.flow.pool_tasks import PoolFault, Task
 from resilint.flow.spawns import Reach, Spawn, short
 from resilint.flow.values import FnVal, Obj
 from resilint.knowledge.schema import CallEntry, TypeEntry
-from resilint.link.code import CallSite, Fun, dotted, walk
+from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Blocking:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
-        self._ways: dict[tuple[Fun, int], Way | None] = {}
+        self._ways: dict[tuple[Fun, int, str], Way | None] = {}
 
     def faults(self) -> Iterator[PoolFault]:
         """Every one of them, in order of path and position."""
@@ -53,7 +53,7 @@ class Blocking:
             for site in fn.body.calls:
                 if site.awaited or not self._worth(dotted(site.call.fn) or site.last) or _under_async(site):
                     continue
-                way = self._way_of(site, _CALLS)
+                way = self._way_of(site, _CALLS, "")
                 if way is not None:
                     yield self._on_loop(fn, site, way, Confidence.LOW if once else Confidence.HIGH)
 
@@ -68,9 +68,9 @@ class Blocking:
         last = called.rpartition(".")[2]
         return last in self._blocking_names or last in self._own_names
 
-    def _way_of(self, site: CallSite, depth: int) -> Way | None:
-        """How a call comes to wait on the thread that makes it."""
-        if site.how or _is_given_zero(site):
+    def _way_of(self, site: CallSite, depth: int, around: str) -> Way | None:
+        """How a call comes to wait on the thread that makes it; `around` is the name by which its function was called."""
+        if site.how or _is_given_zero(site) or _is_for_threads(site) or _is_last(site):
             return None
         if site.last in self._blocking_names:
             for target, entry in self.program.described(site):
@@ -78,22 +78,26 @@ class Blocking:
                     return target.name, ()
         if depth <= 0 or site.last not in self._own_names:
             return None
-        for callee in self.program.callees(site):
+        callees = self.program.callees(site)
+        if len(callees) > 1 and _is_wrapped(site):
+            # A decorator's wrapper runs the function in whose place it was called, not all that are decorated.
+            callees = [callee for callee in callees if callee.name == around]
+        for callee in callees:
             if callee.head.is_async or callee.head.is_generator:
                 continue
-            way = self._way_in(callee, depth - 1)
+            way = self._way_in(callee, depth - 1, site.last)
             if way is not None:
                 return way
         return None
 
-    def _way_in(self, fn: Fun, depth: int) -> Way | None:
-        key = (fn, depth)
+    def _way_in(self, fn: Fun, depth: int, called: str) -> Way | None:
+        key = (fn, depth, called if fn.parent is not None else "")
         if key not in self._ways:
             self._ways[key] = None
             for site in fn.body.calls:
                 if not self._worth(dotted(site.call.fn) or site.last):
                     continue
-                way = self._way_of(site, depth)
+                way = self._way_of(site, depth, called)
                 if way is not None:
                     step = self.program.step(
                         fn, site.call, f"{short(way[0])} waits here" if not way[1] else f"called from {fn.head.qual}"
@@ -288,6 +292,32 @@ def _is_given_zero(site: CallSite) -> bool:
         and site.call.args[0].value.value == 0
         and site.last == "sleep"
     )
+
+
+def _is_wrapped(site: CallSite) -> bool:
+    """Whether a call goes to what the function around its own was given, as in a decorator's wrapper."""
+    target, parent = site.call.fn, site.fn.parent
+    return isinstance(target, f.Ref) and parent is not None and target.name not in site.fn.params and target.name in parent.params
+
+
+def _is_for_threads(site: CallSite) -> bool:
+    """Whether a call stands where a parameter says that no loop runs: the other branch of the test awaits."""
+    for arm in site.arm.chain():
+        test = arm.node.test if isinstance(arm.node, f.If) else None
+        while isinstance(test, f.Un) and test.op == "not":
+            test = test.value
+        if isinstance(arm.node, f.If) and isinstance(test, f.Ref) and test.name in site.fn.params:
+            other = arm.node.orelse if arm.kind == "then" else arm.node.then
+            if any(isinstance(node, f.Await) for node in walk_block(other)):
+                return True
+    return False
+
+
+def _is_last(site: CallSite) -> bool:
+    """Whether the next statement ends the process: nothing else on its loop has anything left to do."""
+    stmts = [stmt for stmt, arm in site.fn.body.stmts if arm is site.arm and stmt.at > site.stmt.at]
+    after = stmts[0] if stmts else None
+    return isinstance(site.stmt, f.Do) and isinstance(after, f.Do) and leaves((after,))
 
 
 def _has_value(annotation: f.Expr) -> bool:
