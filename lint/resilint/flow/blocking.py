@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.pool_tasks import PoolFault, Task
-from resilint.flow.spawns import Reach, Spawn, short
+from resilint.flow.reach import Reach as NameReach
+from resilint.flow.spawns import WAITS, Reach, Spawn, short
 from resilint.flow.values import FnVal, Obj
 from resilint.knowledge.schema import CallEntry, TypeEntry
 from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
@@ -20,12 +21,24 @@ if TYPE_CHECKING:
     from resilint.program import Program, Target
 
 _BLOCKS = ("network", "query", "connect", "sleep")
+_OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
+"""Methods of Python's own collections and texts, which are seldom meant as those of a thread or process."""
 _CALLS = 3
 """How many calls below a coroutine a wait is sought."""
 _ONCE = re.compile(r"^_*(?:main|start\w*|setup\w*|set_up\w*|init\w*|shutdown\w*|stop\w*|close\w*|lifespan|__aenter__|__aexit__)$")
 
 Way = tuple[str, tuple[Step, ...]]
 """What waits, and the calls that lead to it."""
+
+
+def _is_handed_in(called: str, fn: Fun) -> bool:
+    """Whether a function runs what it, or the function around it, was given."""
+    scope: Fun | None = fn
+    while scope is not None:
+        if called in scope.params:
+            return True
+        scope = scope.parent
+    return False
 
 
 class Blocking:
@@ -47,11 +60,11 @@ class Blocking:
         for fn in self.program.functions("python"):
             if not fn.head.is_async or self.program.is_test(fn):
                 continue
-            if not any(self._worth(call) for call in fn.head.calls):
+            if not any(self._worth(call, fn) for call in fn.head.calls):
                 continue
             once = _ONCE.match(fn.name) is not None
             for site in fn.body.calls:
-                if site.awaited or not self._worth(dotted(site.call.fn) or site.last) or _under_async(site):
+                if site.awaited or not self._worth(dotted(site.call.fn) or "." + site.last, fn) or _under_async(site):
                     continue
                 way = self._way_of(site, _CALLS, "")
                 if way is not None:
@@ -64,26 +77,56 @@ class Blocking:
         text = f"{how} the event loop: until it returns, nothing else on this loop goes on"
         return PoolFault(self.program.span_of(fn, site.call), text, sure, steps)
 
-    def _worth(self, called: str) -> bool:
+    def _worth(self, called: str, fn: Fun) -> bool:
+        """Whether a call may block, as far as the names in headers say."""
+        return self._may_block(called, fn) or called.rpartition(".")[2] in self._blocked_names
+
+    def _may_block(self, called: str, fn: Fun) -> bool:
         last = called.rpartition(".")[2]
-        return last in self._blocking_names or last in self._own_names
+        if last in self._joining_names and (last not in _OF_BUILTINS or called.partition(".")[0] in fn.module.imports):
+            return True
+        return last in self._blocking_names and (called.startswith(".") or self._by_names.may_be(called, fn))
+
+    @cached_property
+    def _by_names(self) -> NameReach:
+        return self.program.reach("python", WAITS)
+
+    @cached_property
+    def _blocked(self) -> frozenset[Fun]:
+        """Functions that may block, themselves or in what they call, by names alone: plain ones of the program."""
+        plain = [fn for fn in self.program.functions("python") if not fn.head.is_async and not fn.head.is_generator]
+        users: dict[str, list[Fun]] = {}
+        for fn in plain:
+            for name in {called.rpartition(".")[2] for called in fn.head.calls}:
+                users.setdefault(name, []).append(fn)
+        level = {fn for fn in plain if any(self._may_block(called, fn) or _is_handed_in(called, fn) for called in fn.head.calls)}
+        found = set(level)
+        for _ in range(_CALLS):
+            names = {fn.name for fn in level}
+            level = {user for name in names for user in users.get(name, ()) if user not in found}
+            found |= level
+        return frozenset(found)
+
+    @cached_property
+    def _blocked_names(self) -> frozenset[str]:
+        return frozenset(fn.name for fn in self._blocked if fn.head.kind != "lambda") & self._own_names
 
     def _way_of(self, site: CallSite, depth: int, around: str) -> Way | None:
         """How a call comes to wait on the thread that makes it; `around` is the name by which its function was called."""
         if site.how or _is_given_zero(site) or _is_for_threads(site) or _is_last(site):
             return None
-        if site.last in self._blocking_names:
+        if self._may_block(dotted(site.call.fn) or "." + site.last, site.fn):
             for target, entry in self.program.described(site):
                 if self._blocks(target, entry, site):
                     return target.name, ()
-        if depth <= 0 or site.last not in self._own_names:
+        if depth <= 0 or site.last not in self._blocked_names:
             return None
         callees = self.program.callees(site)
         if len(callees) > 1 and _is_wrapped(site):
             # A decorator's wrapper runs the function in whose place it was called, not all that are decorated.
             callees = [callee for callee in callees if callee.name == around]
         for callee in callees:
-            if callee.head.is_async or callee.head.is_generator:
+            if callee not in self._blocked:
                 continue
             way = self._way_in(callee, depth - 1, site.last)
             if way is not None:
@@ -95,7 +138,7 @@ class Blocking:
         if key not in self._ways:
             self._ways[key] = None
             for site in fn.body.calls:
-                if not self._worth(dotted(site.call.fn) or site.last):
+                if not self._worth(dotted(site.call.fn) or "." + site.last, fn):
                     continue
                 way = self._way_of(site, depth, called)
                 if way is not None:
@@ -142,6 +185,13 @@ class Blocking:
         open_ended = {t.any_method for library in table.libraries for t in library.types if t.any_method is not None}
         names = {name.rpartition(".")[2] for call in calls for name in call.names if name not in open_ended}
         return frozenset(names)
+
+    @cached_property
+    def _joining_names(self) -> frozenset[str]:
+        """Those of them that wait for work or a process, which the search for what may reach a peer does not know."""
+        table = self.program.knowledge.of("python")
+        calls = [c for library in table.libraries for c in library.calls if c.does in ("wait", "sleep")]
+        return frozenset(name.rpartition(".")[2] for call in calls for name in call.names)
 
     @cached_property
     def _own_names(self) -> frozenset[str]:

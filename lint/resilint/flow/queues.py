@@ -19,7 +19,7 @@ from resilint.flow.spawns import Spawn, short
 from resilint.flow.values import Bind, FnVal, Frame, Num, Obj
 from resilint.flow.worst import received
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, leaves, walk, walk_block
+from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -456,6 +456,8 @@ class Queues:
         frame = self.resolver.frame(site.fn)
         for arg in site.call.args:
             if arg is given or not isinstance(arg.value, f.Ref | f.Field | f.Fn):
+                continue
+            if not isinstance(arg.value, f.Fn) and last_name(arg.value) not in self.program.spawning.own_names:
                 continue
             for flow in self.resolver.ask(arg.value, frame):
                 if isinstance(flow.thing, FnVal):

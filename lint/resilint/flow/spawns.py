@@ -602,7 +602,7 @@ class Spawns:
         if found is None:
             out: dict[Fun, CallSite | None] = {}
             for site in fn.body.calls:
-                if not site.last or site.last in self._own_names:
+                if not site.last or site.last in self.own_names:
                     for callee in self.program.callees(site) or self._declared(site):
                         out.setdefault(callee, site)
                 for arg in site.call.args:
@@ -630,7 +630,7 @@ class Spawns:
         return [target for target in targets if isinstance(target, Fun) and not target.head.is_abstract]
 
     @cached_property
-    def _own_names(self) -> frozenset[str]:
+    def own_names(self) -> frozenset[str]:
         """Names by which functions of the program can be called directly: others need not be resolved."""
         names = {fn.name for fn in self.program.functions() if fn.head.kind != "lambda"}
         return frozenset(names | {klass.name for klass in self.program.names.all_classes()} | {"super", "cls"})
