@@ -1663,24 +1663,23 @@ class Resolver:
         return any(level.fluent for level in levels) and table.made_by(name) is None and (row is None or not row.returns)
 
     def _conversion(self, row: CallEntry, args: tuple[Bind, ...]) -> Flows:
+        """A duration made of numbers, for each that they may be; a call without any makes none."""
         units = row.conversion
-        total: float = 0.0
-        hops: tuple[Hop, ...] = ()
+        sums: Flows = (Flow(Num(0.0, "dur")),)
         position = 0
-        for bind in args:
+        for at, bind in enumerate(args):
             key = bind.name if bind.name is not None else str(position)
             position += bind.name is None
+            if row.unit_pos is not None and at == row.unit_pos:
+                continue
             unit = units.get(key)
             if unit is None:
                 return unknown("a duration that is not read")
             flows = self.value(bind.expr, bind.frame)
             if unit == "dur" and row.unit_pos is not None and 0 <= row.unit_pos < len(args):
                 flows = self.java.scaled(flows, args[row.unit_pos])
-            if len(flows) != 1 or not isinstance(flows[0].thing, Num):
-                return unknown("a duration of unknown length")
-            total += flows[0].thing.number * _UNITS.get(unit, 1.0)
-            hops = flows[0].hops
-        return (Flow(Num(total, "dur"), hops),)
+            sums = union(_added(total, flow, unit) for total in sums for flow in flows if not isinstance(flow.thing, Null | Absent))
+        return sums or unknown("a duration of unknown length")
 
     def _builtin(self, name: str, holder: Obj | None, args: tuple[Bind, ...], call: f.Call, frame: Frame) -> Flows | None:
         """Calls of the languages themselves that pass values on."""
@@ -2719,6 +2718,15 @@ def _arithmetic(op: str, a: Thing, b: Thing) -> Thing | None:
     elif isinstance(a, Unknown) and isinstance(b, Num):
         unit = a.unit
     return Unknown("arithmetic on unknown values", unit)
+
+
+def _added(total: Flow, part: Flow, unit: str) -> Flow:
+    """A duration and one more number of that unit."""
+    if not isinstance(total.thing, Num) or not isinstance(part.thing, Num):
+        return Flow(Unknown("a duration of unknown length"))
+    length = float(total.thing.number) + float(part.thing.number) * _UNITS.get(unit, 1.0)
+    hops = total.hops + tuple(h for h in part.hops if h not in total.hops)
+    return Flow(Num(length, "dur", named=part.thing.named), hops, total.omitted + part.omitted, total.default or part.default)
 
 
 def _holes(text: Text) -> Iterator[str | None]:
