@@ -175,6 +175,8 @@ class Program:
             for thing, binds in resolver.unwrap(flow.thing, resolver.binds(call, frame), frame):
                 name = resolver.canonical(thing)
                 entry = table.call(name) if name else None
+                if entry is not None and entry.arity and len(binds) not in entry.arity:
+                    entry = None
                 holder = thing.obj if isinstance(thing, BoundVal) else None
                 yield Target(name, entry, holder, binds, flow._replace(thing=thing))
 

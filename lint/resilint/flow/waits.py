@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
@@ -11,7 +12,7 @@ from resilint import facts as f
 from resilint.flow.deadlines import Deadline, is_awaited
 from resilint.flow.reach import Reach
 from resilint.flow.slots import Slot, Source, decide, is_fixed
-from resilint.flow.values import Frame, Obj
+from resilint.flow.values import Frame, Obj, Text
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, walk
 from resilint.model import Confidence, Step
@@ -26,6 +27,8 @@ ENOUGH = {
     "wait": ("wait", "total", "deadline"),
 }
 """Slots of which one finite value bounds a wait, where its entry does not say."""
+
+_LOOPBACK = re.compile(r"(?:https?|wss?)://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])", re.IGNORECASE)
 
 OF_UNKNOWN_LENGTH = -1.0
 """The bound of a wait that is known to have one, but not how long."""
@@ -192,8 +195,10 @@ class _Judge:
         self._endless(wait, explicit)
 
     def _in_process(self, wait: Wait) -> bool:
-        """Whether the peer is a server of the same process, as tests run one."""
+        """Whether the peer is a server of the same process, as tests run one; what a test asks by loopback is its own."""
         table = self.resolver.table(wait.fn.module)
+        if wait.fn.module.is_test and self._is_on_loopback(wait):
+            return True
         if not self._may_run_servers(wait.fn.module):
             return False
         things = [wait.holder] if wait.holder is not None else []
@@ -210,6 +215,21 @@ class _Judge:
                     return True
                 obj = obj.parent
         return False
+
+    def _is_on_loopback(self, wait: Wait) -> bool:
+        """Whether an argument of a call begins with the address of its own machine, or is made of one that does."""
+        written: list[f.Node] = [bind.expr for bind in wait.target.binds]
+        for bind in wait.target.binds:
+            if isinstance(bind.expr, f.Ref):
+                flows = self.resolver.ask(bind.expr, bind.frame)
+                written.extend(x.thing.node for x in flows if isinstance(x.thing, Obj) and isinstance(x.thing.node, f.Call | f.New))
+                if any(isinstance(x.thing, Text) and _LOOPBACK.match(x.thing.known) for x in flows):
+                    return True
+        return any(
+            isinstance(node, f.Lit) and isinstance(node.value, str) and _LOOPBACK.match(node.value) is not None
+            for expr in written
+            for node in walk(expr)
+        )
 
     def _may_run_servers(self, module: Module) -> bool:
         """Whether a file imports a library that runs servers in the process, or is a test, which may be given one."""
