@@ -79,7 +79,10 @@ class Blocking:
 
     def _worth(self, called: str, fn: Fun) -> bool:
         """Whether a call may block, as far as the names in headers say."""
-        return self._may_block(called, fn) or called.rpartition(".")[2] in self._blocked_names
+        if self._may_block(called, fn) or _is_handed_in(called, fn):
+            return True
+        targets = self._blocked_by_name.get(called.rpartition(".")[2], ())
+        return any(self._by_names.may_mean(called.lstrip("."), target, fn) for target in targets)
 
     def _may_block(self, called: str, fn: Fun) -> bool:
         last = called.rpartition(".")[2]
@@ -108,8 +111,13 @@ class Blocking:
         return frozenset(found)
 
     @cached_property
-    def _blocked_names(self) -> frozenset[str]:
-        return frozenset(fn.name for fn in self._blocked if fn.head.kind != "lambda") & self._own_names
+    def _blocked_by_name(self) -> dict[str, list[Fun]]:
+        out: dict[str, list[Fun]] = {}
+        for fn in self._blocked:
+            owner = self.resolver.owner(fn) if fn.name == "__init__" else None
+            if fn.head.kind != "lambda":
+                out.setdefault(owner.name if owner is not None else fn.name, []).append(fn)
+        return out
 
     def _way_of(self, site: CallSite, depth: int, around: str) -> Way | None:
         """How a call comes to wait on the thread that makes it; `around` is the name by which its function was called."""
@@ -119,7 +127,7 @@ class Blocking:
             for target, entry in self.program.described(site):
                 if self._blocks(target, entry, site):
                     return target.name, ()
-        if depth <= 0 or site.last not in self._blocked_names:
+        if depth <= 0 or (site.last not in self._blocked_by_name and not _is_handed_in(dotted(site.call.fn), site.fn)):
             return None
         callees = self.program.callees(site)
         if len(callees) > 1 and _is_wrapped(site):
@@ -192,11 +200,6 @@ class Blocking:
         table = self.program.knowledge.of("python")
         calls = [c for library in table.libraries for c in library.calls if c.does in ("wait", "sleep")]
         return frozenset(name.rpartition(".")[2] for call in calls for name in call.names)
-
-    @cached_property
-    def _own_names(self) -> frozenset[str]:
-        """Names of plain functions: what a coroutine may run on its own thread."""
-        return frozenset(fn.name for fn in self.program.functions("python") if fn.head.kind != "lambda" and not fn.head.is_async)
 
     # ------------------------------------------------------------ executors of the whole process
 

@@ -367,11 +367,11 @@ class Reach:
         for giver in givers:
             if giver.module.is_test and not fun.module.is_test:
                 continue
-            if self._may_mean(called, giver, fun):
+            if self.may_mean(called, giver, fun):
                 return True
         return False
 
-    def _may_mean(self, called: str, target: Fun, fun: Fun) -> bool:
+    def may_mean(self, called: str, target: Fun, fun: Fun) -> bool:
         """Whether a dotted name in a function may mean that function of the program."""
         head, _, rest = called.partition(".")
         if called and not rest:
@@ -536,7 +536,7 @@ class Reach:
                 found = self.names_index.package_of(fun.module).functions.get(name)
                 return [found] if found is not None else []
             return [x for x in self._by_name.get(name, ()) if x.is_method]
-        return [x for x in self._by_name.get(name, ()) if self._may_mean(dotted_name, x, fun)]
+        return [x for x in self._by_name.get(name, ()) if self.may_mean(dotted_name, x, fun)]
 
     def _eligible(self, target: Fun, param: f.Param) -> bool:
         """Whether a parameter's declared type lets it hold a library's object."""
