@@ -332,7 +332,9 @@ class Queues:
 
     def _pools(self) -> Iterator[Queue]:
         for pool in self.program.pools.of_role("queue", "executor"):
-            if pool.name:
+            # Python's executors show nobody how much waits for them: without a capacity there is no length to speak of.
+            hidden = pool.kind.role == "executor" and pool.fn.module.language == "python"
+            if pool.name and not (hidden and self.program.pools.ceiling(pool.obj, "capacity").state != "finite"):
                 yield Queue(pool.fn, pool.site.call, pool.last, pool)
 
     def _channels(self) -> Iterator[Queue]:
