@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.values import Bind, Bound, ClassVal, Ext, Flow, Flows, FnVal, Frame, Num, Obj, Thing, Unknown, union, unknown
+from resilint.flow.values import (
+    Absent,
+    Bind,
+    Bound,
+    ClassVal,
+    Ext,
+    Flow,
+    Flows,
+    FnVal,
+    Frame,
+    Null,
+    Num,
+    Obj,
+    Thing,
+    Unknown,
+    union,
+    unknown,
+)
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, Klass, Module
 from resilint.link.java import JavaNames, exact_first, takes
@@ -116,11 +135,14 @@ class Java:
         if isinstance(fn, f.Ref) and not base:
             if fn.name in ("this", "super"):
                 return unknown("another constructor")
-            return self.chosen(self.resolver.value(fn, frame), call)
+            named = self.chosen(self.resolver.value(fn, frame), call)
+            return named if any(not isinstance(x.thing, Unknown) for x in named) else self._inherited(call, frame) or named
         if isinstance(fn, f.Ref) and (base == "super" or base.endswith(".super")):
             return self.chosen(self._of_super(last, fn, frame), call)
         if not isinstance(fn, f.Ref | f.Field):
             return self.resolver.value(fn, frame)
+        if isinstance(fn, f.Ref) and (made := self._spelled_out(fn.name, frame)):
+            return made
         out: list[Flow] = []
         last = last or (fn.name if isinstance(fn, f.Field) else "")
         for flow in self.receiver(call, frame):
@@ -129,7 +151,30 @@ class Java:
                 out.extend(Flow(method, flow.hops) for method in methods)
             else:
                 out.extend(self.resolver.attributes((flow,), last, fn, frame))
-        return self.chosen(union(out), call) or unknown("a call of something unknown")
+        found = self.chosen(union(out), call)
+        if last in self._counting and all(isinstance(x.thing, Unknown) for x in found):
+            # Of a duration that nobody knows, the unit it is counted in is known by its declared type.
+            table = self.resolver.knowledge.of("java")
+            names = [target for target in self.names.targets(call, frame.fn) if isinstance(target, str)]
+            if any((row := table.call(name)) is not None and row.counts is not None for name in names):
+                return tuple(Flow(Ext(name)) for name in names)
+        return found or unknown("a call of something unknown")
+
+    @cached_property
+    def _counting(self) -> frozenset[str]:
+        """Last segments of what gives a duration as a number of a unit."""
+        libraries = self.resolver.knowledge.of("java").libraries
+        rows = (row for library in libraries for row in library.calls if row.counts is not None)
+        return frozenset(name.rpartition(".")[2] for row in rows for name in row.names)
+
+    def _inherited(self, call: f.Call, frame: Frame) -> Flows:
+        """A bare name of a method that a class around inherits from a library: `join()` in a `Thread`."""
+        names = [target for target in self.names.targets(call, frame.fn) if isinstance(target, str)]
+        this = next((x.thing for x in self.resolver.name("this", call, frame) if isinstance(x.thing, Obj)), None)
+        if this is None:
+            return tuple(Flow(Ext(name)) for name in names)
+        halves = (name.rpartition(".") for name in names)
+        return tuple(Flow(Bound(Obj("base", owner, this.frame, this.node, owner, this), last)) for owner, _, last in halves)
 
     def _of_super(self, name: str, at: f.Node, frame: Frame) -> Flows:
         klass = self.class_at(frame.fn, at)
@@ -159,6 +204,29 @@ class Java:
         """Whether a call may run a method or constructor, by what is declared."""
         return fn in self.names.targets(site.call, site.fn)
 
+    @staticmethod
+    def stands_in(shorter: Fun, fn: Fun) -> bool:
+        """Whether a function is another overload of one name, in which what it does not take has a default."""
+        alike = (
+            shorter is not fn and shorter.name == fn.name and shorter.module is fn.module and shorter.head.owner == fn.head.owner
+        )
+        return alike and len(shorter.positional) < len(fn.positional)
+
+    def called_on(self, obj: Obj, method: Fun) -> list[Frame] | None:
+        """The frames in which a method runs for an object that is made under a known call; `None` where that is not known."""
+        if obj.kind != "new" or obj.frame is None or obj.frame.caller is None or method.name == "__init__":
+            return None
+        sites, whole = self.resolver.callers(method)
+        if not whole:
+            return None
+        out: list[Frame] = []
+        for plain, site, _, _ in sites:
+            frame = next((x for x in _chain(obj.frame) if x.fn is site.fn), plain)
+            receivers = self.receiver(site.call, frame)
+            if not receivers or any(_may_be(x.thing, obj) for x in receivers):
+                out.append(self.resolver.enter(FnVal(method, None, obj), site.call, frame, self.resolver.binds(site.call, frame)))
+        return out
+
     # ------------------------------------------------------------ durations
 
     def counted(self, row: CallEntry, call: f.Call, args: tuple[Bind, ...], frame: Frame) -> Flows:
@@ -183,21 +251,102 @@ class Java:
                     out.append(Flow(Unknown("a duration of unknown length", unit)))
         return union(out)
 
+    def changed(self, row: CallEntry, call: f.Call, args: tuple[Bind, ...], frame: Frame) -> Flows:
+        """`duration.plusSeconds(5)`, `duration.multipliedBy(3)`: another duration, for each that both sides may be."""
+        assert row.arithmetic is not None
+        op, unit = row.arithmetic
+        if not args:
+            return unknown("a duration of unknown length")
+        by = self.resolver.value(args[0].expr, args[0].frame)
+        if len(args) > 1:
+            by = self.scaled(by, args[1])
+        out: list[Flow] = []
+        for flow in self.receiver(call, frame):
+            for other in by:
+                if isinstance(flow.thing, Null | Absent) or isinstance(other.thing, Null | Absent):
+                    continue  # raises
+                hops = flow.hops + tuple(h for h in other.hops if h not in flow.hops)
+                thing = _changed(flow.thing, op, other.thing, unit)
+                out.append(Flow(thing, hops, flow.omitted + other.omitted, flow.default or other.default))
+        return union(out) or unknown("a duration of unknown length")
+
+    # ------------------------------------------------------------ boxes
+
+    def given(self, row: CallEntry, holder: Obj | None, call: f.Call, args: tuple[Bind, ...], frame: Frame) -> Flows:
+        """`optional.orElse(x)`, `Objects.requireNonNullElse(x, y)`: what the call was handed, without null."""
+        gives = row.gives
+        assert gives is not None
+        if gives.of >= 0:
+            flows = self.resolver.value(args[gives.of].expr, args[gives.of].frame) if gives.of < len(args) else ()
+        else:
+            flows = self._held(holder, call, frame) if holder is not None else self.receiver(call, frame)
+        kept = tuple(x for x in flows if not isinstance(x.thing, Null | Absent))
+        if gives.orelse is None or gives.orelse >= len(args):
+            return kept or unknown("null where there may be none")
+        if flows and len(kept) == len(flows) and not any(isinstance(x.thing, Unknown) for x in kept):
+            return kept
+        instead = args[gives.orelse]
+        other = self.resolver.value(instead.expr, instead.frame)
+        if gives.runs:
+            other = self._called(other, call, frame, ())
+        return union(kept, (x for x in other if not gives.strict or not isinstance(x.thing, Null | Absent)))
+
+    def _held(self, box: Obj, call: f.Call, frame: Frame) -> Flows:
+        """What a box holds; nothing of it is null but where there is nothing."""
+        row = self.resolver.knowledge.of("java").call(box.maker) if box.maker else None
+        if row is None or box.frame is None or not isinstance(box.node, f.Call):
+            return unknown("what a box holds")
+        args = box.binds if box.binds is not None else self.resolver.binds(box.node, box.frame)
+        if row.holds is not None:
+            if row.holds >= len(args):
+                return (Flow(Null()),)
+            return self.resolver.value(args[row.holds].expr, args[row.holds].frame)
+        if row.maps is None or row.maps >= len(args) or box.parent is None:
+            return unknown("what a box holds")
+        inner = self._held(box.parent, call, frame)
+        kept = tuple(x for x in inner if not isinstance(x.thing, Null | Absent))
+        nothing = tuple(x for x in inner if isinstance(x.thing, Null | Absent))
+        if not kept:
+            return nothing
+        function = args[row.maps]
+        handed = (self.resolver.given_bind(function.expr, kept, function.frame),)
+        return union(nothing, self._called(self.resolver.value(function.expr, function.frame), call, frame, handed))
+
+    def _called(self, functions: Flows, call: f.Call, frame: Frame, args: tuple[Bind, ...]) -> Flows:
+        """What functions that are values give."""
+        out: list[Flow] = []
+        for flow in functions:
+            if isinstance(flow.thing, FnVal) and len(flow.thing.fn.positional) >= len(args):
+                out.extend(self.resolver.returned(flow.thing, call, frame, args))
+            else:
+                out.append(Flow(Unknown("a call of something unknown")))
+        return union(out)
+
     def receiver(self, call: f.Call, frame: Frame) -> Flows:
         """What stands before the name of a called method."""
         if isinstance(call.fn, f.Field):
             return self.resolver.value(call.fn.base, frame)
         if isinstance(call.fn, f.Ref) and "." in call.fn.name:
             base = call.fn.name.rpartition(".")[0]
-            return self.resolver.name(base, call.fn, frame)
+            return self._spelled_out(base, frame) or self.resolver.name(base, call.fn, frame)
         return ()
+
+    def _spelled_out(self, name: str, frame: Frame) -> Flows:
+        """A class by its full name, which needs no import: `java.util.concurrent.Executors`."""
+        package, _, last = name.rpartition(".")
+        if not last[:1].isupper() or not package[:1].islower() or self.names.variable(name.partition(".")[0], frame.fn):
+            return ()
+        return self.type_value(name, frame.fn)
 
     def scaled(self, flows: Flows, unit: Bind) -> Flows:
         """Numbers in a unit that an argument beside them names (`5, TimeUnit.SECONDS`), as durations."""
         out: list[Flow] = []
         for given in self.resolver.value(unit.expr, unit.frame):
             for flow in flows:
-                if not isinstance(flow.thing, Num) or not isinstance(given.thing, Num):
+                if isinstance(flow.thing, Unknown) and isinstance(given.thing, Num):
+                    wrong = _mismatch(flow.thing.unit, float(given.thing.number))
+                    out.append(flow._replace(thing=Unknown(flow.thing.why, wrong)) if wrong else flow)
+                elif not isinstance(flow.thing, Num) or not isinstance(given.thing, Num):
                     out.append(flow if isinstance(flow.thing, Unknown) else Flow(Unknown("a duration in an unknown unit")))
                 elif flow.thing.unit == "dur":
                     out.append(flow)
@@ -207,11 +356,45 @@ class Java:
         return union(out)
 
 
+def _chain(frame: Frame | None) -> Iterator[Frame]:
+    while frame is not None:
+        yield frame
+        frame = frame.caller
+
+
+def _may_be(thing: Thing, obj: Obj) -> bool:
+    """Whether a thing may be an object: made at the same place, by calls of which none differs as far as both are known."""
+    if not isinstance(thing, Obj) or thing.kind != obj.kind or thing.frame is None:
+        return not isinstance(thing, Null | Absent | Num)
+    pairs = zip(_chain(thing.frame), _chain(obj.frame), strict=False)
+    return thing.node is obj.node and all(
+        mine.fn is other.fn and (mine.site is other.site or mine.site is None or other.site is None) for mine, other in pairs
+    )
+
+
+def _changed(thing: Thing, op: str, other: Thing, unit: str) -> Thing:
+    """A duration changed by another one or by a number of that unit."""
+    if not isinstance(thing, Num) or thing.unit != "dur" or not isinstance(other, Num):
+        return Unknown("a duration of unknown length")
+    length, by = float(thing.number), float(other.number)
+    if op in ("+", "-"):
+        if other.unit != "dur":
+            if unit not in SECONDS:
+                return Unknown("a duration of unknown length")
+            by *= SECONDS[unit]
+        return Num(length + by if op == "+" else length - by, "dur")
+    if op == "*":
+        return Num(length * by, "dur")
+    if not by:
+        return Unknown("a duration of unknown length")
+    return Num(length / by) if other.unit == "dur" else Num(length / by, "dur")
+
+
 def _mismatch(named: str, unit: float) -> str:
     """The two units where a number named in one is counted in another."""
     if named not in SECONDS:
         return ""
-    said = next(name for name, seconds in SECONDS.items() if seconds == unit) if unit in SECONDS.values() else ""
+    said = next((name for name, seconds in (*SECONDS.items(), ("d", 86400.0)) if seconds == unit), "")
     return f"{named} times {said}" if said and said != named else ""
 
 

@@ -93,6 +93,7 @@ class Offers:
         self.ignored: dict[Obj, Fault] = {}
         self._ignored_attributes()
         self._replaced_settings()
+        self._without_effect()
 
     # ------------------------------------------------------------ what rules ask
 
@@ -421,6 +422,26 @@ class Offers:
                         self.faults.append(fault)
 
     # ------------------------------------------------------------ settings that a part takes over
+
+    def _without_effect(self) -> None:
+        """Limits given to a type that accepts and never heeds them."""
+        from resilint.flow.timeouts import Fault, short
+
+        program = self.program
+        for language in CODE:
+            table = program.knowledge.of(language)
+            names = frozenset(name for library in table.libraries for kind in library.types for name in kind.without_effect)
+            for site in program.sites(names.__contains__, language, among=lambda module: not module.is_test) if names else ():
+                for holder in {t.holder for t in program.targets(site) if t.holder is not None}:
+                    levels = table.mro(self.resolver.external_type(holder) or "?")
+                    kind = next((level for level in levels if site.last in level.without_effect), None)
+                    place = (site.fn.module.path, site.call.end)
+                    if kind is None or place in self._places:
+                        continue
+                    self._places.add(place)
+                    message = f"`{site.last}` has no effect on {short(kind.name)}: what it is given limits nothing"
+                    span = program.span_of(site.fn, called_part(site.call))
+                    self.faults.append(Fault(span, message, Value(None, Confidence.HIGH, ())))
 
     def _replaced_settings(self) -> None:
         """Settings of a builder that have no effect because a part it is given brings its own."""

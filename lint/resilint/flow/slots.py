@@ -97,6 +97,13 @@ class Slot:
     given: bool = False
     """Something was written whose value has no flow of its own."""
 
+    @property
+    def units_differ(self) -> bool:
+        """Whether the value counts in one unit and is given in another, whatever its length is."""
+        thing = self.flow.thing if self.flow is not None else None
+        named = thing.named if isinstance(thing, Num) else thing.unit if isinstance(thing, Unknown) else ""
+        return bool(self.mismatch) and " times " in named
+
 
 @dataclass(frozen=True)
 class Source:
@@ -206,6 +213,8 @@ class Slots:
                     return Source(row, (Slot("unknown", row, holder=holder, written=where, given=True),))
                 if got:
                     return Source(row, tuple(self.classified(row, got, holder, where)))
+            if bind is not None and row.unit == "count" and self._is_no_number(bind):
+                bind = None
             if bind is not None:
                 flows = self.in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
                 return Source(row, tuple(self.classified(row, flows, holder, (bind.frame.fn, bind.expr))))
@@ -392,6 +401,10 @@ class Slots:
                 yield from self._object(row, thing, flow, base, where)
             case Env():
                 yield from self._deployed(row, thing, flow, base)
+            case Unknown() if " times " in thing.unit and row.unit == "dur":
+                yield replace(
+                    base, mismatch="a value in {} is given together with the unit {}".format(*thing.unit.split(" times "))
+                )
             case Unknown():
                 yield base
             case _:
@@ -730,6 +743,14 @@ class Slots:
         if row.unit_pos is None or not 0 <= row.unit_pos < len(binds):
             return flows
         return self.resolver.java.scaled(flows, binds[row.unit_pos])
+
+    def _is_no_number(self, bind: Bind) -> bool:
+        """Whether an argument is declared as an object, so that another overload is meant: `new LinkedBlockingQueue<>(tasks)`."""
+        fn = bind.frame.fn
+        if fn.module.language != "java" or not isinstance(bind.expr, f.Ref):
+            return False
+        kinds = self.program.names.java.kinds(bind.expr, fn)
+        return bool(kinds) and not any(isinstance(kind.of, str) and kind.of.startswith("java.lang.") for kind in kinds)
 
     def _names_key(self, key: str, binds: tuple[Bind, ...]) -> bool:
         """Whether the first argument of a setter that takes name and value is that name."""

@@ -15,7 +15,7 @@ from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.values import Absent, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import Endless, Wait
-from resilint.knowledge.schema import Bound, Need, TypeEntry
+from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, dotted, last_name, walk
 from resilint.model import Confidence, Severity, Span, Step, Value
 
@@ -361,9 +361,10 @@ class Timeouts:
             "us": "microseconds",
             "ns": "nanoseconds",
         }.get(found.slot.bound.unit, found.slot.bound.unit)
-        said = say_seconds(found.slot.number or 0)
-        message = f"{found.slot.bound.slot} timeout of {short(found.api)} is {said}: {found.slot.mismatch}; it takes {unit}"
-        sure = Confidence.HIGH if len(hops) <= 8 else Confidence.MEDIUM
+        known = found.slot.number is not None
+        said = f"is {say_seconds(found.slot.number or 0)}" if known else "is wrong by its unit"
+        message = f"{found.slot.bound.slot} timeout of {short(found.api)} {said}: {found.slot.mismatch}; it takes {unit}"
+        sure = Confidence.HIGH if known and len(hops) <= 8 else Confidence.MEDIUM
         self.mismatched.append(
             Fault(self.program.span_of(fn, node), message, self.program.value(found.slot.number, sure, hops=hops), key=key)
         )
@@ -415,6 +416,7 @@ def written_slots(program: Program) -> Iterator[WrittenSlot]:
         calls |= {b.option.rpartition(".")[2] for t in types for b in t.bounds if b.option}
         yield from _at_calls(program, language, frozenset(calls))
         yield from _in_fields(program, language, types)
+        yield from _in_wrong_units(program, language, timed)
 
 
 def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterator[WrittenSlot]:
@@ -455,6 +457,24 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                         for slot in slots.classified(row, flows, target.holder, (site.fn, bind.expr)):
                             if slot.flow is not None:
                                 yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
+
+
+def _in_wrong_units(program: Program, language: str, timed: list[CallEntry]) -> Iterator[WrittenSlot]:
+    """Waits whose length counts in another unit than the one given beside it: `get(d.toMillis(), SECONDS)`. Whether a wait
+    without end matters is decided by who comes to it, a unit is wrong whoever does."""
+    units = {
+        n.rpartition(".")[2] for c in timed if c.does == "wait" and any(b.unit_pos is not None for b in c.bounds) for n in c.names
+    }
+    for fn in program.functions(language):
+        if not units or fn.module.is_test or not any(c.rpartition(".")[2] in units for c in fn.head.calls):
+            continue
+        for site in fn.body.calls:
+            if site.last not in units or not any(dotted(a.value).rpartition(".")[2].isupper() for a in site.call.args[1:]):
+                continue
+            for target, entry in program.described(site):
+                rows = [r for r in entry.bounds if r.unit_pos is not None] if entry.does == "wait" else []
+                for source in program.slots.at_call(rows, target.binds, (fn, site.call)):
+                    yield from (x for x in _spoken(source, target.name, None, site) if x.slot.units_differ)
 
 
 def _speaks_of_a_time(site: CallSite) -> bool:

@@ -210,6 +210,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Methods (or fields) that give another type: `{cursor: psycopg2.extensions.cursor}`; `this` for the object itself."""
     settings: tuple[str, ...] | None = None
     """All attributes the library reads. Given only when complete: an assignment of any other has no effect."""
+    without_effect: tuple[str, ...] = ()
+    """Setters that it accepts and never heeds, though the type it extends does."""
     needs: tuple[Need, ...] = ()
     any_method: str | None = None
     """Every method that is not listed behaves like this canonical call (generated stubs, SDK clients)."""
@@ -343,6 +345,19 @@ class HashRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Position of the list of members, or of their number, it chooses from; -1 the receiver."""
 
 
+class GivesRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A call whose result is one of the values it is handed: a box that is opened, the first that is not null."""
+
+    of: int
+    """Position of the value; -1 the receiver or, of a box, what that holds. Null is never given: it raises or the other is."""
+    orelse: int | None = None
+    """Position of what is given instead of null."""
+    runs: bool = False
+    """`orelse` is a function that makes it."""
+    strict: bool = False
+    """Null of `orelse` raises too."""
+
+
 class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Who calls user code: a decorator, a registration, an assigned callback, a method name of a subclass, a signature."""
 
@@ -435,6 +450,14 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     counts: Unit | None = None
     """The result is a bare number of this unit: of the duration that is the receiver (`duration.toMillis()`), or of argument 0 in
     the unit that is the receiver (`TimeUnit.SECONDS.toMillis(5)`)."""
+    gives: GivesRow | None = None
+    holds: int | None = None
+    """Position of the value that the box it makes holds (`Optional.of(x)`); nothing in a call without it."""
+    maps: int | None = None
+    """Position of the function that makes what the new box holds of what its receiver holds."""
+    arithmetic: tuple[Literal["+", "-", "*", "/"], Unit] | None = None
+    """The result is the duration that is the receiver, changed by argument 0; a bare number there counts in that unit, or in the
+    one that argument 1 names."""
     stores: tuple[int, int] | None = None
     """It stores the value at the second position under the key at the first in its receiver: `map.put(key, value)`."""
     queue: QueueRow | None = None
