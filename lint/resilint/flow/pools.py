@@ -262,17 +262,29 @@ class Pools:
         puts, takes, sizes = verbs["put"], verbs["take"], verbs["size"]
         inside = list(self._where(pool))
         for fn in inside:
-            called = {c.rpartition(".")[2] for c in fn.head.calls if _names(c.rpartition(".")[0], pool)}
+            called = {c.rpartition(".")[2] for c in fn.head.calls if self._means(c.rpartition(".")[0], fn, pool)}
             if called & puts:
                 feeds_itself = bool(called & takes)
                 for site in fn.body.calls:
-                    if site.last in puts and _names(dotted(site.call.fn).rpartition(".")[0], pool) and site.how != "defer":
+                    base = dotted(site.call.fn).rpartition(".")[0]
+                    if site.last in puts and self._means(base, fn, pool) and site.how != "defer":
                         if feeds_itself or self._is_periodic(site) or self._checked(site, pool, sizes) or self._permitted(site):
                             continue
                         uses.puts.append(Use(site, self.recurs(site, pool)))
             if any(_names(value, pool) for value in fn.head.values):
                 self._follow(fn, pool, uses, puts)
         return uses
+
+    def _means(self, text: str, fn: Fun, pool: Pool) -> bool:
+        """Whether a name, as a function writes it, is the pool's. In Java a bare name of another file is a field that its class
+        inherits or imports, else a variable of its own."""
+        if not _names(text, pool):
+            return False
+        if fn.module is pool.fn.module or fn.module.language != "java" or "." in text.removeprefix("this."):
+            return True
+        return text in fn.module.imports or any(
+            base.module is pool.fn.module for klass in fn.module.classes for base in self.resolver.mro(klass)[0]
+        )
 
     def _where(self, pool: Pool) -> Iterator[Fun]:
         """Functions that may speak of a pool by its name."""
