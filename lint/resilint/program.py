@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from resilint.flow.offers import Offers
     from resilint.flow.pool_tasks import PoolTasks
     from resilint.flow.pools import Pools
-    from resilint.flow.shared_pools import SharedPools
     from resilint.flow.queues import Queues
     from resilint.flow.reach import Reach
     from resilint.flow.setting_faults import SettingFaults
+    from resilint.flow.shared_pools import SharedPools
     from resilint.flow.spawns import Fanout, Spawn, Spawns
     from resilint.flow.surfaces import Surfaces, Written
     from resilint.flow.swallowed import Swallowed

@@ -66,7 +66,7 @@ def _judged(program: Program, site: CallSite, kinds: dict[str, TypeEntry]) -> It
 
 
 def _statements_bounded(program: Program, language: str) -> bool:
-    """Whether any code sets a timeout of statements or transactions apart from the data source: which ones it covers is not known."""
+    """Whether any code sets a timeout of statements or transactions apart from the data source: for which ones is not known."""
     table = program.knowledge.of(language)
     setters = {
         bound.setter

@@ -26,13 +26,16 @@ from resilint.flow.values import (
     unknown,
 )
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import CallSite, Fun, Klass, Module
+from resilint.link.code import CallSite, Fun, Klass, Module, walk, walk_block
 from resilint.link.java import JavaNames, exact_first, takes
 
 if TYPE_CHECKING:
     from resilint.flow.resolve import Resolver
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+
+MOST_HOLDERS = 48
+"""Functions that mention a name which are looked into for references to a method; past that one is taken for granted."""
 
 
 class Java:
@@ -41,6 +44,7 @@ class Java:
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
         self._classes_at: dict[str, list[Klass]] = {}
+        self._referred: dict[str, bool] = {}
 
     @property
     def names(self) -> JavaNames:
@@ -50,7 +54,7 @@ class Java:
     # ------------------------------------------------------------ names
 
     def name(self, name: str, at: f.Node, frame: Frame) -> Flows:
-        """A bare name that no local, parameter or function around declares: a member of a class around, a class, a static import."""
+        """A bare name that no local, parameter or function around declares: a member or class in sight, a static import."""
         fn = frame.fn
         if name == "this":
             klass = self.class_at(fn, at)
@@ -200,6 +204,15 @@ class Java:
             x for x in flows if not isinstance(x.thing, FnVal) or x.thing.fn.head.kind == "lambda" or x.thing.fn in fitting
         )
 
+    def is_referred_to(self, fn: Fun) -> bool:
+        """Whether a method is handed on by a reference (`Type::name`); a field or variable of its name is none."""
+        found = self._referred.get(fn.name)
+        if found is None:
+            holders = self.resolver.names.values_of.get(fn.name, ())
+            java = [x for x in holders if x.module.language == "java" and any(v.endswith("." + fn.name) for v in x.head.values)]
+            found = self._referred[fn.name] = len(java) > MOST_HOLDERS or any(_refers(x, fn.name) for x in java)
+        return found
+
     def reaches(self, site: CallSite, fn: Fun) -> bool:
         """Whether a call may run a method or constructor, by what is declared."""
         return fn in self.names.targets(site.call, site.fn)
@@ -211,6 +224,12 @@ class Java:
             shorter is not fn and shorter.name == fn.name and shorter.module is fn.module and shorter.head.owner == fn.head.owner
         )
         return alike and len(shorter.positional) < len(fn.positional)
+
+    def can_be_set(self, klass: Klass, name: str) -> bool:
+        """Whether some method of a class writes a field, so that what it starts with is a default."""
+        return any(
+            writer.module is klass.module and writer.head.owner == klass.index for writer in self.resolver.names.writers(name)
+        )
 
     def called_on(self, obj: Obj, method: Fun) -> list[Frame] | None:
         """The frames in which a method runs for an object that is made under a known call; `None` where that is not known."""
@@ -354,6 +373,16 @@ class Java:
                     length = float(flow.thing.number) * float(given.thing.number)
                     out.append(flow._replace(thing=Num(length, "dur", named=_mismatch(flow.thing.unit, float(given.thing.number)))))
         return union(out)
+
+
+def _refers(holder: Fun, name: str) -> bool:
+    """Whether a body has a reference to a method of that name."""
+    nodes = list(walk_block(holder.body.block))
+    if holder.index == 0:
+        fields = [field for klass in holder.module.classes for field in klass.decl.fields]
+        nodes += [node for field in fields if field.init is not None for node in walk(field.init)]
+    called = {id(node.fn) for node in nodes if isinstance(node, f.Call)}
+    return any(isinstance(node, f.Field) and node.name == name and id(node) not in called for node in nodes)
 
 
 def _chain(frame: Frame | None) -> Iterator[Frame]:

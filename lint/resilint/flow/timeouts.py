@@ -127,7 +127,8 @@ class Timeouts:
         if key in self._seen or any((fn.module.path, x.end) in self._disabled_at for x in walk(node)):
             return
         self._seen.add(key)
-        message = f"a statement through {short(way.subject)} can wait for ever: neither its settings, its URL nor a statement sets a timeout"
+        where = "neither its settings, its URL nor a statement sets a timeout"
+        message = f"a statement through {short(way.subject)} can wait for ever: {where}"
         value = Value(inf, way.confidence, way.steps)
         self.missing["query"].append(Fault(self.program.span_of(fn, node), message, value, _severity(fn), key=key))
 

@@ -485,8 +485,8 @@ class ErrorCall(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     names: tuple[str, ...]
     how: Literal["wraps", "loses", "format", "tests", "edge", "drops"]
-    """`format`: wraps if its format text has %w, else loses (fmt.Errorf); `tests`: errors.Is/As; `edge`: maps to a status; `drops`: the
-    classes it is given are caught and forgotten in its `with` block."""
+    """`format`: wraps if its format text has %w, else loses (fmt.Errorf); `tests`: errors.Is/As; `edge`: maps to a status; `drops`:
+    the classes it is given are caught and forgotten in its `with` block."""
 
 
 class Constant(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -656,7 +656,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     modules: tuple[str, ...] = ()
     """Import names (Python top-level packages, Go import paths) whose presence is evidence for the library."""
     coroutines: tuple[str, ...] = ()
-    """Patterns of canonical names of types and functions whose calls must be awaited: they never keep the thread that makes them."""
+    """Patterns of canonical names of types and functions whose calls must be awaited: they never keep the calling thread."""
     types: tuple[TypeEntry, ...] = ()
     calls: tuple[CallEntry, ...] = ()
     entries: tuple[EntryRow, ...] = ()
