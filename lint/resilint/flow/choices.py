@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -9,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from resilint import facts as f
-from resilint.flow.lists import Hashing, Members, View, Ways, heads, receiver_of, short, words
+from resilint.flow.lists import BEST, MODULO, Hashing, Members, View, Ways, heads, holds, receiver_of, short, words
 from resilint.flow.values import Bound, Ext, FnVal, Frame, Hop
 from resilint.link.code import CallSite, Fun, Klass, children, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Span, Step
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
 
 Form = Literal["index", "jump", "rank", "ring"]
 _LEVELS = 4
-_MODULO = frozenset(("floorMod", "remainderUnsigned", "mod", "fmod", "divmod", "Mod"))
 _THROUGH = frozenset(
     ("abs", "int", "toIntExact", "intValue", "longValue", "toUnsignedLong", "int64", "uint64", "uint32", "int32", "uint", "valueOf")
 )
-_BEST = frozenset(("max", "min", "max_by", "min_by", "nlargest", "nsmallest", "MaxFunc", "MinFunc", "maxBy", "minBy"))
 _OWN_HASHES = ("hashCode", "__hash__", "equals", "__eq__")
 _FIRST = frozenset(("next", "findFirst", "getFirst", "first", "First", "head", "blockFirst"))
 _FORMATS = frozenset(("format", "Sprintf", "formatted", "concat", "join", "Sprint"))
@@ -63,8 +62,13 @@ class Choices:
         self.resolver = program.resolver
         self.lists = program.lists
         self.words = self.lists.words
-        self._made_by_hash: set[tuple[str, str]] = set()
         self._rankers: set[tuple[str, str]] = set()
+        """Functions that may give a list ranked by hash, by language and name."""
+        self._places: set[tuple[str, str]] = set()
+        """Those that may give a position by hash."""
+        self._giving: set[Fun] = set()
+        """Function literals that may give a hash."""
+        self._ranking: dict[Fun, bool] = {}
 
     # ------------------------------------------------------------ faults
 
@@ -276,76 +280,94 @@ class Choices:
 
     @cached_property
     def _candidates(self) -> tuple[Fun, ...]:
-        """Functions in which a hash is at hand: made there, given by a callee, or passed in."""
+        """Functions that may choose by hash: with a form of choice and a hash at hand: made there, given by a callee, passed in.
+
+        By names alone, so that only bodies in which both meet are ordered and asked.
+        """
+        lists = self.lists
+        level = dict.fromkeys(fn for fn in lists.hashers if fn.name not in _OWN_HASHES)
         seen: dict[Fun, None] = {}
-        everything = [fn for fn in self.program.functions("python", "go", "java") if not self.program.is_test(fn)]
-        level = [fn for fn in everything if fn.name not in _OWN_HASHES and (self.lists.hashes_itself(fn) or self._takes_ring(fn))]
-        self._made_by_hash = {(fn.module.language, fn.name) for fn in level}
-        rankers = self._rankers
-        for depth in range(_LEVELS):
+        passed: set[tuple[str, str]] = set()
+        for _ in range(_LEVELS):
             names: set[tuple[str, str]] = set()
             more: dict[Fun, None] = {}
-            received: dict[Fun, None] = {}
             for fn in level:
                 if fn in seen or fn.name in _OWN_HASHES:
                     continue
                 seen[fn] = None
-                if fn.head.kind == "lambda" and fn.parent is not None:
-                    more[fn.parent] = None
-                    continue
                 own = (fn.module.language, fn.name)
-                if self._gives_hash(fn):
-                    names.add(own)
-                elif self._gives_ranked(fn):
-                    names.add(own)
-                    rankers.add(own)
-                if depth == 0:
-                    received.update(dict.fromkeys(self._receiving(fn)))
-            names = self.lists.learn(names, set(received))
-            more.update(received)
-            if names:
-                for fn in everything:
-                    language = fn.module.language
-                    if fn not in seen and any((language, c.rpartition(".")[2]) in names for c in (*fn.head.calls, *fn.head.values)):
-                        more[fn] = None
-            level = list(more)
-        return tuple(sorted(seen, key=lambda fn: fn.key))
+                uses = lists.uses(fn, self._giving)
+                if fn.head.kind == "lambda" and fn.parent is not None:
+                    if uses.gives:
+                        self._giving.add(fn)
+                        more[fn.parent] = None
+                        seen.pop(fn.parent, None)
+                    continue
+                passed |= {(fn.module.language, name) for name in uses.passed}
+                if not (uses.gives or uses.ranks or self._calls_any(fn, self._rankers)) or lists.is_common(own):
+                    continue
+                names.add(own)
+                if uses.ranks or self._calls_any(fn, self._rankers):
+                    self._rankers.add(own)
+                if uses.chooses or self._calls_any(fn, self._places) or self._calls_position(fn):
+                    self._places.add(own)
+            lists.learn(names)
+            level = more
+            for language, name in sorted(names):
+                level.update(dict.fromkeys(lists.users(name, language)))
+        received = [
+            fn
+            for language, name in sorted(passed)
+            if not lists.is_common((language, name))
+            for fn in lists.named(name, language)
+            if lists.takes_remainder(fn) or self._speaks_of_ring(fn)
+        ]
+        lists.receive(received)
+        at_hand = {**seen, **dict.fromkeys((*received, *level))}
+        return tuple(sorted((fn for fn in at_hand if self._may_choose(fn)), key=lambda fn: fn.key))
 
-    def _takes_ring(self, fn: Fun) -> bool:
-        return any(self.words.first("ring", words(p.name)) for p in fn.head.params)
+    def _may_choose(self, fn: Fun) -> bool:
+        """Whether something in it may be a choice by hash."""
+        if self._calls_any(fn, self._places) or self._calls_any(fn, self._rankers) or self._calls_position(fn):
+            return True
+        if self._speaks_of_ring(fn):
+            return True
+        if not self._has_form(fn):
+            return False
+        uses = self.lists.uses(fn, self._giving)
+        return uses.chooses or uses.ranks
 
-    def _gives_hash(self, fn: Fun) -> bool:
-        frame = self.resolver.frame(fn)
-        return any(stmt.value is not None and self.lists.hashing(stmt.value, frame) is not None for stmt, _ in fn.body.returns)
+    def _calls_any(self, fn: Fun, names: set[tuple[str, str]]) -> bool:
+        language = fn.module.language
+        return bool(names) and any((language, c.rpartition(".")[2]) in names for c in fn.head.calls)
+
+    def _calls_position(self, fn: Fun) -> bool:
+        """Whether a call of its header may be one that chooses by hash, as knowledge has it."""
+        language, lists = fn.module.language, self.lists
+        known = lists.choosing_names[language] | lists.jump_names[language]
+        return any(c.rpartition(".")[2] in known and lists.may_hash(c, fn.module) for c in fn.head.calls)
 
     def _may_rank(self, fn: Fun) -> bool:
-        language = fn.module.language
-        return any(self.lists.sorts(c) or (language, c.rpartition(".")[2]) in self._rankers for c in fn.head.calls)
+        """Whether something may be sorted by a hash in it, or comes so sorted."""
+        known = self._ranking.get(fn)
+        if known is None:
+            known = self._calls_any(fn, self._rankers) or (self.lists.sorts_in(fn) and self.lists.uses(fn, self._giving).ranks)
+            self._ranking[fn] = known
+        return known
 
-    def _gives_ranked(self, fn: Fun) -> bool:
-        """Whether a function gives a list that a hash has ranked."""
-        if not self._may_rank(fn):
-            return False
-        frame = self.resolver.frame(fn)
-        values = [stmt.value for stmt, _ in fn.body.returns if stmt.value is not None]
-        return any(way.ranked is not None for value in values for way in self.lists.of(value, frame))
+    def _has_form(self, fn: Fun) -> bool:
+        """Whether its header and encoded body show what a choice needs: a remainder, a comparison, or a call that sorts."""
+        return self.lists.takes_remainder(fn) or self.lists.compares(fn) or self.lists.sorts_in(fn)
 
-    def _receiving(self, fn: Fun) -> Iterator[Fun]:
-        """Functions that are passed a hash from here."""
-        frame = self.resolver.frame(fn)
-        for site in fn.body.calls:
-            if site.call.args and any(
-                self._looks_hashed(a.value, fn) and self.lists.hashing(a.value, frame) for a in site.call.args
-            ):
-                yield from (callee for callee in self.program.callees(site) if not self.program.is_test(callee))
+    def _speaks_of_ring(self, fn: Fun) -> bool:
+        return any(self.words.first("ring", words(name)) for name in (fn.head.qual, *fn.params)) or holds(fn, self._ring)
 
-    def _looks_hashed(self, expr: f.Expr, fn: Fun) -> bool:
-        """Whether a call that hashes by its name stands in an expression or in what its name was given last."""
-        if isinstance(expr, f.Ref):
-            made = [d.expr for d in fn.body.definitions.get(expr.name, ()) if d.expr is not None]
-            return any(not isinstance(one, f.Ref | f.Lit) and self._looks_hashed(one, fn) for one in made)
-        calls = [last_name(n.fn) for n in walk(expr) if isinstance(n, f.Call)]
-        return any(self.lists.may_hash(c, fn.module) or (fn.module.language, c) in self._made_by_hash for c in calls)
+    @cached_property
+    def _ring(self) -> re.Pattern[bytes]:
+        """The words of rings as parts of names."""
+        known = sorted(self.words.of("ring"))
+        small, capital = "|".join(known), "|".join(word.capitalize() for word in known)
+        return re.compile(f"(?<![A-Za-z])(?:{small})(?![a-z])|(?:{capital})(?![a-z])".encode())
 
     # ------------------------------------------------------------ choices
 
@@ -383,6 +405,8 @@ class Choices:
 
     def _indexed(self, node: f.Node, base: f.Expr, key: f.Expr, frame: Frame) -> Choice | None:
         if isinstance(key, f.Lit) or (isinstance(key, f.Un) and isinstance(key.value, f.Lit)):
+            if not self._may_rank(frame.fn):
+                return None
             for way in self.lists.of(base, frame):
                 if way.ranked is not None:
                     return Choice(frame.fn, node, "rank", way.ranked, (way,), base if isinstance(base, f.Ref) else None)
@@ -400,7 +424,7 @@ class Choices:
         args = [a.value for a in call.args]
         if last in ("get", "elementAt", "GetByIndex") and len(args) == 1 and receiver is not None:
             return self._indexed(call, receiver, args[0], frame)
-        if last in _BEST:
+        if last in BEST:
             ranking = self.lists.ranking(call, frame)
             holder = receiver if receiver is not None and fn.module.language == "java" else args[0] if args else None
             if last in ("nlargest", "nsmallest") and len(args) > 1:
@@ -409,7 +433,7 @@ class Choices:
                 return Choice(
                     fn, call, "rank", ranking, self.lists.of(holder, frame), holder if isinstance(holder, f.Ref) else None
                 )
-        if last in _FIRST:
+        if last in _FIRST and self._may_rank(fn):
             holder = receiver if receiver is not None else args[0] if args else None
             if holder is not None:
                 ways = [way for way in self.lists.of(holder, frame) if way.ranked is not None]
@@ -473,11 +497,14 @@ class Choices:
 
     def _modulo_call(self, call: f.Call, frame: Frame, depth: int) -> tuple[Hashing, Form] | None:
         last = last_name(call.fn)
-        if last in _MODULO and len(call.args) == 2:
+        if last in MODULO and len(call.args) == 2:
             hashing = self.lists.hashing(call.args[0].value, frame) or self._identity(call.args[0].value, frame)
             return (hashing, "index") if hashing is not None else None
         if last in _THROUGH and len(call.args) == 1:
             return self._modulo(call.args[0].value, frame, depth + 1)
+        language = frame.fn.module.language
+        if (language, last) not in self._places and last not in self.lists.jump_names[language]:
+            return None
         for thing, binds in self.resolver.targets(call, frame):
             if isinstance(thing, FnVal) and not thing.fn.head.is_abstract:
                 inner = self.resolver.enter(thing, call, frame, binds)

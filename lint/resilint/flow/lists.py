@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
 
 from resilint import facts as f
 from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Hop, Num, Obj, Text, Unknown
 from resilint.knowledge.schema import CallEntry
-from resilint.link.code import Arm, Definition, Fun, Klass, Module, children, dotted, last_name, leaves, place_of, walk
+from resilint.link.code import Arm, Definition, Fun, Klass, Module, children, dotted, last_name, leaves, place_of, walk, walk_block
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -41,6 +42,40 @@ _LOOKUPS = frozenset(
 )
 _SETS = frozenset(("set", "frozenset", "toset", "hashset", "unmodifiableset"))
 _FILTERS = frozenset(("filter", "filterfalse", "removeif", "takewhile", "where", "deletefunc", "select", "reject", "partition"))
+
+
+def operators(*texts: str) -> re.Pattern[bytes]:
+    """A pattern for operators in encoded bodies."""
+    return re.compile(b"|".join(re.escape(msgspec.msgpack.encode(text)) for text in texts))
+
+
+_COMPARISONS = ("<", ">", "<=", ">=")
+_SIZES = operators(*_COMPARISONS)
+_REMAINDERS = operators("%", "&")
+_VERDICTS = frozenset((*_COMPARISONS, "==", "!=", "===", "in", "not in", "is", "is not", "and", "or", "&&", "||"))
+_ARITHMETIC = operators("^", ">>", "<<", ">>>", "%", "*", "&", "|", "~")
+_NO_VALUE = frozenset(
+    (
+        "append",
+        "add",
+        "put",
+        "set",
+        "Set",
+        "open",
+        "Errorf",
+        "Sprintf",
+        "format",
+        "join",
+        "exists",
+        "isfile",
+        "write",
+        "Write",
+        "dict",
+        "log",
+    )
+)
+MODULO = frozenset(("floorMod", "remainderUnsigned", "mod", "fmod", "divmod", "Mod"))
+BEST = frozenset(("max", "min", "max_by", "min_by", "nlargest", "nsmallest", "MaxFunc", "MinFunc", "maxBy", "minBy"))
 _SORTS = re.compile(r"^(?:sort\w*|sorted|Sort\w*|Strings|Ints|Slice|SliceStable|Stable|sortBy)$")
 _SHUFFLES = re.compile(r"^(?:shuffle|Shuffle|sample|permutation)$")
 _APPENDS = frozenset(("append", "add", "insert", "appendleft", "push", "addFirst", "addLast", "put"))
@@ -120,6 +155,19 @@ class Members(NamedTuple):
         return self._replace(names=self.names | set(words(name)))
 
 
+class Uses(NamedTuple):
+    """What becomes of hashes in a function."""
+
+    gives: bool
+    """One may be returned."""
+    chooses: bool
+    """A remainder of one may be taken, or one compared in a loop."""
+    ranks: bool
+    """Something may be sorted by one."""
+    passed: frozenset[str]
+    """Names of the calls that may be given one."""
+
+
 Ways = tuple[Members, ...]
 NOTHING: Ways = ()
 UNKNOWN: Ways = (Members(),)
@@ -159,6 +207,10 @@ class Lists:
         self._may_hash: dict[tuple[str, Module], bool] = {}
         self._carriers: set[tuple[str, str]] = set()
         self._receivers: set[Fun] = set()
+        self._choosing: dict[tuple[str, str], bool] = {}
+        self._passing: dict[tuple[str, str], bool] = {}
+        self._may_give: dict[Fun, bool] = {}
+        self._spoken: dict[str, bool] = {}
 
     def _ask(self, key: Any, compute: Callable[[], Any], nothing: Any, unknown: Any) -> Any:
         if key in self._memo:
@@ -1097,44 +1149,243 @@ class Lists:
             for language in ("python", "go", "java")
         }
 
+    @cached_property
+    def jump_names(self) -> dict[str, frozenset[str]]:
+        """Last segments of calls that give a position by hash, by language."""
+        return {
+            language: frozenset(
+                name.rpartition(".")[2]
+                for library in self.program.knowledge.of(language).libraries
+                for call in library.calls
+                if call.hash is not None and call.hash.scheme == "jump"
+                for name in call.names
+            )
+            for language in ("python", "go", "java")
+        }
+
     def may_hash(self, called: str, module: Module) -> bool:
         """Whether a called name may be a hash: by a word in it, or by what the file imports."""
         last = called.rpartition(".")[2]
         known = self._may_hash.get((last, module))
         if known is None:
             names = self.hash_names.get(module.language, {}).get(last, ())
-            spoken = words(last)
-            known = (bool(self.words.first("hash", spoken)) and not self.words.first("container", spoken)) or any(
-                _within_reach(name, module) for name in names
-            )
+            known = self._says_hash(last) or any(_within_reach(name, module) for name in names)
             self._may_hash[last, module] = known
         return known
 
-    def learn(self, carriers: set[tuple[str, str]], receivers: set[Fun]) -> set[tuple[str, str]]:
-        """Take note of functions that give a hash, by language and name, and of those that are passed one.
-
-        Gives the names that tell something. Bodies are entered for a hash only where one of these is called: else every question
-        would lead through the whole program.
-        """
-        carriers = {own for own in carriers if self._named[own] <= _COMMON}
-        if not (carriers <= self._carriers and receivers <= self._receivers):
-            self._carriers |= carriers
-            self._receivers |= receivers
-            self._memo.clear()
-        return carriers
+    def _says_hash(self, last: str) -> bool:
+        known = self._spoken.get(last)
+        if known is None:
+            spoken = words(last)
+            known = bool(self.words.first("hash", spoken)) and not self.words.first("container", spoken)
+            self._spoken[last] = known
+        return known
 
     @cached_property
-    def _named(self) -> Counter[tuple[str, str]]:
-        """How many functions have a name, by language."""
-        return Counter((fn.module.language, fn.name) for fn in self.program.functions())
+    def hashers(self) -> dict[Fun, None]:
+        """Functions whose header shows a call or a function that may hash, in order of path and position; no tests."""
+        names = self.program.names
+        listed = {last for some in self.hash_names.values() for last in some}
+        builtins = {
+            last
+            for some in self.hash_names.values()
+            for last, names in some.items()
+            if all(n.startswith("<builtin>.") for n in names)
+        }
+        called, own = names.callers_of, {name for _, name in self._by_name_only}
+        out: dict[Fun, None] = {}
+        # A value under the name of a builtin is as a rule a variable: `id`. Other names of values count where they are functions.
+        for index, skipped in ((called, frozenset[str]()), (names.values_of, builtins)):
+            spoken = _naming(index, self.words.of("hash"))
+            for last in dict.fromkeys((*(name for name in sorted(listed - skipped) if name in index), *spoken)):
+                if (last in listed and last not in skipped) or (self._says_hash(last) and (index is called or last in own)):
+                    for fn in index[last]:
+                        if not fn.module.is_test and self.may_hash(last, fn.module):
+                            out[fn] = None
+        return dict.fromkeys(sorted(out, key=lambda fn: fn.key))
 
-    def hashes_itself(self, fn: Fun) -> bool:
-        """Whether its header shows a call that may hash."""
-        return any(self.may_hash(called, fn.module) for called in (*fn.head.calls, *fn.head.values))
+    def users(self, name: str, language: str) -> Iterator[Fun]:
+        """Functions that call something of this name or hold it as a value; no tests."""
+        names = self.program.names
+        for fn in (*names.callers_of.get(name, ()), *names.values_of.get(name, ())):
+            if fn.module.language == language and not fn.module.is_test:
+                yield fn
+
+    def named(self, name: str, language: str) -> list[Fun]:
+        """Functions of this name; no tests."""
+        return [fn for fn in self._by_name_only.get((language, name), ()) if not fn.module.is_test]
+
+    def is_common(self, own: tuple[str, str]) -> bool:
+        """Whether so many functions have a name, of a language, that it tells nothing."""
+        return len(self._by_name_only.get(own, ())) > _COMMON
+
+    @cached_property
+    def _by_name_only(self) -> dict[tuple[str, str], list[Fun]]:
+        out: dict[tuple[str, str], list[Fun]] = {}
+        for fn in self.program.functions():
+            out.setdefault((fn.module.language, fn.name), []).append(fn)
+        return out
+
+    def learn(self, carriers: set[tuple[str, str]]) -> None:
+        """Take note of functions that may give a hash, by language and name. To be called before any question.
+
+        Bodies are entered for a hash only where one of these is called: else every question would lead through the whole program.
+        """
+        self._carriers |= carriers
+
+    def receive(self, receivers: Iterable[Fun]) -> None:
+        """Take note of functions that may be passed a hash: their callers are asked for one. To be called before any question."""
+        self._receivers.update(receivers)
+
+    def uses(self, fn: Fun, giving: Container[Fun]) -> Uses:
+        """What becomes of hashes in a function, by names alone. `giving`: function literals known to give one."""
+        hashed: set[str] = set()
+        module, language = fn.module, fn.module.language
+        received = fn in self._receivers
+
+        def tells(last: str) -> bool:
+            return self.may_hash(last, module) or (language, last) in self._carriers
+
+        def rests(expr: Any, names: bool = False, depth: int = 0) -> bool:
+            """Whether a value may be made from a hash; with `names` also one that is only called so, or passed in."""
+            if depth > 12:
+                return False
+            match expr:
+                case f.Ref():
+                    return expr.name in hashed or (names and self._may_be_passed(expr, fn, received))
+                case f.Call():
+                    last = last_name(expr.fn)
+                    if tells(last):
+                        return True
+                    receiver = receiver_of(expr)
+                    if receiver is not None and rests(receiver, False, depth + 1):
+                        return True
+                    return self._may_pass_on(last, language) and any(rests(arg.value, names, depth + 1) for arg in expr.args)
+                case f.Bin() if expr.op not in _VERDICTS:
+                    if isinstance(expr.left, f.Lit) and isinstance(expr.left.value, str):
+                        return False
+                    return rests(expr.left, names, depth + 1) or rests(expr.right, names, depth + 1)
+                case f.Index() | f.Slice():
+                    return rests(expr.base, names, depth + 1)
+                case f.Field():
+                    return rests(expr.base, False, depth + 1)
+                case f.Cond():
+                    return rests(expr.then, names, depth + 1) or rests(expr.orelse, names, depth + 1)
+                case f.Cast() | f.Let() | f.Await():
+                    return rests(expr.value, names, depth + 1)
+                case f.Un() if expr.op not in ("not", "!"):
+                    return rests(expr.value, names, depth + 1)
+                case f.Coll() if expr.kind != "map":
+                    return any(rests(pair.value, names, depth + 1) for pair in expr.items)
+                case f.Comp():
+                    return rests(expr.elt, names, depth + 1)
+                case f.Fn():
+                    return module.functions[expr.index] in giving
+            return False
+
+        def sorts_by(expr: Any) -> bool:
+            return any(
+                (isinstance(node, f.Fn) and module.functions[node.index] in giving)
+                or (isinstance(node, f.Ref) and tells(node.name.rpartition(".")[2]))
+                for node in walk(expr)
+            ) or rests(expr)
+
+        statements = list(_statements(fn.block))
+        assigned = [stmt for stmt in statements if isinstance(stmt, f.Assign) and stmt.value is not None]
+        for _ in range(2):
+            for stmt in assigned:
+                if rests(stmt.value):
+                    hashed |= {target.name for target in stmt.targets if isinstance(target, f.Ref)}
+        passed: set[str] = set()
+        gives = chooses = ranks = False
+        for stmt in statements:
+            match stmt:
+                case f.Return() if stmt.value is not None:
+                    value = stmt.value
+                    gives = gives or rests(value)
+                    if not gives and fn.head.kind == "lambda" and isinstance(value, f.Bin):  # a comparator
+                        gives = rests(value.left) or rests(value.right)
+                case f.Assign() if stmt.op in ("%", "&"):
+                    chooses = chooses or any(rests(target, True) for target in stmt.targets)
+                case f.Loop() if stmt.form == "each" and not chooses and self.compares(fn):
+                    tests = (inner.test for inner in _statements(stmt.body) if isinstance(inner, f.If))
+                    chooses = any(
+                        isinstance(part, f.Bin) and part.op in _COMPARISONS and (rests(part.left, True) or rests(part.right, True))
+                        for test in tests
+                        for part in walk(test)
+                    )
+        # Expressions are gone into only where something of the kind is in them.
+        if self.sorts_in(fn) or self.takes_remainder(fn) or self._may_pass(fn):
+            for node in walk_block(fn.block):
+                if isinstance(node, f.Call):
+                    last = last_name(node.fn)
+                    if any(rests(arg.value) for arg in node.args):
+                        passed.add(last)
+                    if last in MODULO:
+                        chooses = chooses or any(rests(arg.value, True) for arg in node.args)
+                    elif last in BEST or _SORTS.match(last):
+                        ranks = ranks or any(sorts_by(arg.value) for arg in node.args)
+                elif isinstance(node, f.Bin) and node.op in ("%", "&"):
+                    chooses = chooses or rests(node.left, True)
+        return Uses(gives and self._gives_number(fn), chooses, ranks, frozenset(passed))
+
+    def takes_remainder(self, fn: Fun) -> bool:
+        """Whether its header or encoded body shows a remainder or a mask."""
+        return holds(fn, _REMAINDERS) or any(c.rpartition(".")[2] in MODULO for c in fn.head.calls)
+
+    @staticmethod
+    def compares(fn: Fun) -> bool:
+        """Whether its encoded body shows a comparison by size."""
+        return holds(fn, _SIZES)
+
+    def sorts_in(self, fn: Fun) -> bool:
+        """Whether its header shows a call that sorts or takes the best."""
+        return any(self.sorts(c) or c.rpartition(".")[2] in BEST for c in fn.head.calls)
+
+    def _may_pass(self, fn: Fun) -> bool:
+        """Whether it calls a function that could take the remainder of what it is given."""
+        language = fn.module.language
+        return any(self._may_choose((language, c.rpartition(".")[2])) for c in fn.head.calls)
+
+    def _may_choose(self, own: tuple[str, str]) -> bool:
+        known = self._choosing.get(own)
+        if known is None:
+            found = self._by_name_only.get(own, ())
+            known = len(found) <= _COMMON and any(len(fn.positional) > 0 and self.takes_remainder(fn) for fn in found)
+            self._choosing[own] = known
+        return known
+
+    def _may_pass_on(self, last: str, language: str) -> bool:
+        """Whether what a call gives may rest on the hash it is given: outside the program always, inside where it computes."""
+        known = self._passing.get((language, last))
+        if known is None:
+            found = self._by_name_only.get((language, last), ())
+            known = last not in _NO_VALUE and (not found or any(holds(fn, _ARITHMETIC) for fn in found[:_COMMON]))
+            self._passing[language, last] = known
+        return known
+
+    @staticmethod
+    def _gives_number(fn: Fun) -> bool:
+        """Whether a function may give a hash by the types it declares: numbers, bytes and texts do, and what they are made into."""
+        if fn.head.kind == "lambda" or not fn.head.returns:
+            return fn.head.kind == "lambda" or fn.module.language == "python"
+        return any(
+            kind.shape not in ("map", "chan", "fn")
+            and kind.name.rpartition(".")[2] not in ("bool", "boolean", "void", "error", "Boolean", "None", "dict")
+            for kind in fn.head.returns
+        )
+
+    def _may_be_passed(self, ref: f.Ref, fn: Fun, received: bool) -> bool:
+        last = ref.name.rpartition(".")[2]
+        return (ref.name in fn.params and (received or words(last)[-1:] in (("id",), ("key",), ("uid",)))) or self._says_hash(last)
 
     def _may_carry(self, fn: Fun) -> bool:
-        language = fn.module.language
-        return self.hashes_itself(fn) or any((language, c.rpartition(".")[2]) in self._carriers for c in fn.head.calls)
+        known = self._may_give.get(fn)
+        if known is None:
+            language = fn.module.language
+            known = fn in self.hashers or any((language, c.rpartition(".")[2]) in self._carriers for c in fn.head.calls)
+            self._may_give[fn] = known
+        return known
 
     def hashing(self, expr: f.Expr, frame: Frame) -> Hashing | None:
         """The hash that an expression's value rests on."""
@@ -1418,6 +1669,41 @@ def _within_reach(name: str, module: Module) -> bool:
         )
     top = name.partition(".")[0]
     return any(imp.target.partition(".")[0] == top for imp in module.facts.imports)
+
+
+def _naming(names: Iterable[str], stems: Iterable[str]) -> list[str]:
+    """Names that hold one of these stems, in any case: found in one text of them all, which is much faster than name by name."""
+    shortest: list[str] = []
+    for stem in sorted(stems, key=lambda s: (len(s), s)):
+        if not any(known in stem for known in shortest):
+            shortest.append(stem)
+    text = "\n".join(names) + "\n"
+    low = text.lower()
+    if len(low) != len(text):  # letters that change their length
+        low = text
+    found: dict[str, None] = {}
+    for stem in shortest:
+        at = low.find(stem)
+        while at >= 0:
+            end = text.index("\n", at)
+            found[text[text.rfind("\n", 0, at) + 1 : end]] = None
+            at = low.find(stem, end)
+    return list(found)
+
+
+def _statements(block: f.Block) -> Iterator[Any]:
+    """Every statement of a block, in the order written, without what is inside expressions."""
+    stack: list[Any] = list(reversed(block))
+    while stack:
+        top = stack.pop()
+        if isinstance(top, f.Stmt):
+            yield top
+        stack.extend(reversed([c for c in children(top) if isinstance(c, f.Stmt | f.Case | f.Comm | f.Handler)]))
+
+
+def holds(fn: Fun, pattern: re.Pattern[bytes]) -> bool:
+    """Whether its body, as it lies encoded, holds a text: those that hold none need not be decoded."""
+    return pattern.search(bytes(fn.module.facts.bodies[fn.index])) is not None
 
 
 def _tells(way: Members) -> bool:
