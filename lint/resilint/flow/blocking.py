@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _BLOCKS = ("network", "query", "connect", "sleep")
 _OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
 """Methods of Python's own collections and texts, which are seldom meant as those of a thread or process."""
+_SLOW = 0.1
+"""Seconds for which a callback may hold its loop before asyncio's debug mode logs it: `loop.slow_callback_duration`."""
 _CALLS = 3
 """How many calls below a coroutine a wait is sought."""
 _ONCE = re.compile(r"^_*(?:main|start\w*|setup\w*|set_up\w*|init\w*|shutdown\w*|stop\w*|close\w*|lifespan|__aenter__|__aexit__)$")
@@ -121,7 +123,7 @@ class Blocking:
 
     def _way_of(self, site: CallSite, depth: int, around: str) -> Way | None:
         """How a call comes to wait on the thread that makes it; `around` is the name by which its function was called."""
-        if site.how or _is_given_zero(site) or _is_for_threads(site) or _is_last(site):
+        if site.how or _is_short(site) or _is_for_threads(site) or _is_last(site):
             return None
         if self._may_block(dotted(site.call.fn) or "." + site.last, site.fn):
             for target, entry in self.program.described(site):
@@ -338,13 +340,37 @@ def _holds(node: f.Node, call: f.Call) -> bool:
     return isinstance(node, f.Node) and node.at <= call.at and call.end <= node.end
 
 
-def _is_given_zero(site: CallSite) -> bool:
-    return (
-        bool(site.call.args)
-        and isinstance(site.call.args[0].value, f.Lit)
-        and site.call.args[0].value.value == 0
-        and site.last == "sleep"
-    )
+def _is_short(site: CallSite) -> bool:
+    """Whether a call sleeps, in all rounds of the loops around it, for so short a time that asyncio would not log it either."""
+    given = site.call.args[0].value if site.last == "sleep" and site.call.args else None
+    if not isinstance(given, f.Lit) or not isinstance(given.value, int | float):
+        return False
+    rounds: float | None = 1.0
+    for arm in site.arm.chain():
+        if arm.kind in ("loop", "comp") and rounds is not None:
+            most = _rounds(arm.node)
+            rounds = None if most is None else rounds * most
+    return given.value == 0 or (rounds is not None and given.value * rounds <= _SLOW)
+
+
+def _rounds(loop: f.Node) -> float | None:
+    """How often a loop goes round at most, where a literal in its head says so: `tries < 100`, `range(100)`."""
+    if not isinstance(loop, f.Loop):
+        return None
+    if isinstance(loop.iter, f.Call) and dotted(loop.iter.fn) == "range" and len(loop.iter.args) == 1:
+        count = loop.iter.args[0].value
+        return count.value if isinstance(count, f.Lit) and isinstance(count.value, int) else None
+    tests = [loop.test] if loop.test is not None else []
+    while tests:
+        test = tests.pop()
+        if isinstance(test, f.Bin) and test.op == "and":
+            tests += [test.left, test.right]
+        elif isinstance(test, f.Bin) and test.op in ("<", "<=") and isinstance(test.left, f.Ref) and isinstance(test.right, f.Lit):
+            counted = test.left.name
+            steps = [node for node in walk_block(loop.body) if isinstance(node, f.Assign) and node.op == "+"]
+            if isinstance(test.right.value, int) and any(dotted(t) == counted for node in steps for t in node.targets):
+                return test.right.value + (test.op == "<=")
+    return None
 
 
 def _is_wrapped(site: CallSite) -> bool:
