@@ -172,6 +172,8 @@ class _Judge:
         if delegated:
             wait.bound = OF_UNKNOWN_LENGTH
             return
+        if holder is not None and self._is_of_unknown_make(holder, wait.fn.module):
+            return
         if holder is not None and self.slots.escaped(holder):
             delegated = None
         held = list(self._held(holder, enough)) if holder is not None else []
@@ -214,6 +216,16 @@ class _Judge:
                 if any(level.in_process for level in table.mro(self.resolver.external_type(obj) or "?")):
                     return True
                 obj = obj.parent
+        return False
+
+    def _is_of_unknown_make(self, holder: Obj, module: Module) -> bool:
+        """Whether it is, by its declared type only, what a constructor made that nobody described: its bounds are not known."""
+        table = self.resolver.table(module)
+        obj: Obj | None = holder
+        while obj is not None:
+            if obj.kind == "call" and obj.maker and obj.maker == obj.type and not table.mro(obj.maker):
+                return True
+            obj = obj.parent
         return False
 
     def _is_on_loopback(self, wait: Wait) -> bool:
