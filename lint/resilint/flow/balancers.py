@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
@@ -171,20 +171,22 @@ class Balancers:
         return tuple(self._find())
 
     def _find(self) -> Iterator[_Block]:
-        marks = [mark for row in self.rows for mark in (*row.hash, *(row.view if row.feeds else ()))]
-        telling = {_plain(mark.key.rpartition(".")[2]) for mark in marks}
+        needs = [(row, _needs(row)) for row in self.rows]
         for path, facts in self.program.files.items():
             if not facts.settings or self.program.settings.is_test(path):
                 continue
-            if not any(_plain(s.path[-1].rpartition(".")[2]) in telling for s in facts.settings if s.path):
+            keys = _keys(facts.settings)
+            rows = [row for row, need in needs if (not row.formats or facts.kind in row.formats) and any(n <= keys for n in need)]
+            if not rows:
                 continue
             docs: dict[int, list[f.Setting]] = defaultdict(list)
             for setting in facts.settings:
                 docs[setting.doc].append(setting)
             for settings in docs.values():
+                keys = _keys(settings) if len(docs) > 1 else keys
                 steps = [(_steps(s.path), s) for s in settings]
-                for row in self.rows:
-                    if not row.formats or facts.kind in row.formats:
+                for row, need in needs:
+                    if row in rows and any(n <= keys for n in need):
                         yield from self._blocks_of(row, path, steps)
 
     def _blocks_of(self, row: BalancerRow, path: str, steps: list[tuple[Path, f.Setting]]) -> Iterator[_Block]:
@@ -232,6 +234,21 @@ def _steps(path: Path) -> Path:
     return tuple(part for step in path for part in (step.split(".") if " " not in step and "/" not in step else (step,)))
 
 
+def _needs(row: BalancerRow) -> tuple[frozenset[str], ...]:
+    """The plain keys of each setting that makes a block of a row worth a look: where none stands whole, nothing is to be found."""
+    marks = (*row.hash, *(row.view if row.feeds else ()))
+    return tuple(
+        frozenset(_plain(step) for step in (*row.block.split("."), *mark.key.split(".")) if step and not step.endswith("*"))
+        for mark in marks
+    )
+
+
+def _keys(settings: Iterable[f.Setting]) -> frozenset[str]:
+    written = {step for setting in settings for step in setting.path}
+    return frozenset(_plain(part) for step in written for part in _steps((step,)))
+
+
+@lru_cache(maxsize=1 << 14)
 def _plain(step: str) -> str:
     """A key without its case, dashes and the number of its repetition: frameworks take either spelling."""
     return step.partition("#")[0].replace("-", "").replace("_", "").lower()
