@@ -13,6 +13,7 @@ from msgspec import structs
 
 from resilint import facts as f
 from resilint.flow.values import (
+    MOST,
     Absent,
     Bind,
     Env,
@@ -70,8 +71,22 @@ _LONGEST = 30 * 86400.0
 """A duration written with its unit that is longer than this, in seconds, is no timeout: two durations were multiplied."""
 _FOR_EVER = 9.2e9
 """From here on a Go duration is the largest there is: `math.MaxInt64` nanoseconds."""
+_BASES = 6
+"""Constructors of bases that are followed upwards from an object's own."""
 _NESTED = ("options", "server_settings", "init_command")
 """Arguments of drivers that set variables of the session."""
+_WIDER = {
+    "connect": ("io", "total", "deadline"),
+    "handshake": ("io", "total", "deadline"),
+    "read": ("io", "total", "deadline"),
+    "write": ("io", "total", "deadline"),
+    "header": ("io", "total", "deadline"),
+    "body": ("io", "total", "deadline"),
+    "io": ("total", "deadline"),
+    "pool_wait": ("total", "deadline"),
+    "total": ("deadline",),
+}
+"""Slots that bound what a narrower one does."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ns|us|µs|ms|sec|s|min|m|h|d)")
 
 
@@ -96,6 +111,8 @@ class Slot:
     """Why the number cannot be meant in the slot's unit."""
     given: bool = False
     """Something was written whose value has no flow of its own."""
+    passive: bool = False
+    """What was written means: as if nothing were. Whatever is written below comes first."""
 
     @property
     def units_differ(self) -> bool:
@@ -126,12 +143,16 @@ class Source:
     def written(self) -> bool:
         """Whether somebody wrote it: a default, or the silence of an object from elsewhere, is not written."""
         return any(s.flow is not None or s.given for s in self.slots) and not all(
-            s.state == "absent" and _is_absent(s) for s in self.slots
+            s.passive or (s.state == "absent" and _is_absent(s)) for s in self.slots
         )
 
 
 def _is_absent(slot: Slot) -> bool:
     return slot.flow is None or isinstance(slot.flow.thing, Absent)
+
+
+def _is_open(slot: Slot) -> bool:
+    return slot.state == "absent" or slot.passive
 
 
 def decide(sources: Iterable[Source]) -> list[Source]:
@@ -147,7 +168,7 @@ def decide(sources: Iterable[Source]) -> list[Source]:
             known = chosen.get(slot)
             if known is None:
                 chosen[slot] = source
-            elif any(s.state == "absent" for s in known.slots):
+            elif any(_is_open(s) for s in known.slots):
                 chosen[slot] = _filled(known, source)
         else:
             known = fallback.get(slot)
@@ -166,7 +187,7 @@ def _filled(source: Source, below: Source) -> Source:
     """Where a source is silent on some path, what stands below it holds there; if that is silent too, the path stays as it came."""
     if all(s.state == "absent" for s in below.slots):
         return source
-    return Source(source.bound, (*(s for s in source.slots if s.state != "absent"), *below.slots))
+    return Source(source.bound, (*(s for s in source.slots if not _is_open(s)), *below.slots))
 
 
 class Slots:
@@ -177,6 +198,7 @@ class Slots:
         self.resolver = program.resolver
         self._objects: dict[tuple[Obj, frozenset[str]], tuple[Source, ...]] = {}
         self._busy: set[Obj] = set()
+        self._made: dict[Klass, tuple[Obj, ...]] = {}
         self._speaking: dict[tuple[str, str], list[Module]] = {}
         self._escaped: dict[Obj, bool] = {}
 
@@ -218,6 +240,8 @@ class Slots:
             if bind is not None:
                 flows = self.in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
                 return Source(row, tuple(self.classified(row, flows, holder, (bind.frame.fn, bind.expr))))
+            if self._may_be_positional(row, binds, where):
+                return Source(row, (Slot("unknown", row, holder=holder, written=where, given=True),))
         if row.key is not None:
             found = self._key(row, binds, where, holder)
             if found is not None:
@@ -259,6 +283,26 @@ class Slots:
                     return bind, False
                 at += 1
         return None, arg is not None and any(b.spread == 2 for b in binds)
+
+    def _may_be_positional(self, row: Bound, binds: tuple[Bind, ...], where: tuple[Fun, f.Node]) -> bool:
+        """Whether a positional argument that no row speaks of may be the one that a row knows by its name only."""
+        taken = self.table(where[0]).positions_beside(row)
+        if taken is None or row.arg is None:
+            return False
+        for at, bind in enumerate(bind for bind in binds if bind.name is None and not bind.spread):
+            if at in taken:
+                continue
+            if dotted(bind.expr).rpartition(".")[2].lower() == row.arg.lower():
+                return True
+            for flow in self.resolver.ask(bind.expr, bind.frame):
+                thing = flow.thing
+                if isinstance(thing, Num) and not isinstance(thing.number, bool):
+                    return True
+                if isinstance(thing, Obj):
+                    entry = self._type(thing, where[0])
+                    if entry is not None and entry.role == "limits":
+                        return True
+        return False
 
     def _from_spread(self, arg: str | None, binds: tuple[Bind, ...]) -> Flows | None:
         if arg is None:
@@ -477,7 +521,7 @@ class Slots:
                 return replace(base, state="absent", number=inf)
             return replace(base, state="disabled", number=inf)
         if isinstance(row.default, int | float):
-            return replace(base, state="finite", number=float(row.default))
+            return replace(base, state="finite", number=float(row.default), passive=True)
         return replace(base, state="absent", number=inf)
 
     def _object(self, row: Bound, thing: Obj, flow: Flow, base: Slot, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
@@ -493,8 +537,7 @@ class Slots:
             return
         entry = self._type(thing, where[0])
         if entry is not None and entry.role == "limits":
-            found = decide(source for source in self.of_object(thing, frozenset({row.slot})) if source.bound.slot == row.slot)
-            slots = [s for source in found for s in source.slots]
+            slots = self._limited(row, thing, entry)
             if not slots:
                 yield replace(base, state="absent", number=inf)
                 return
@@ -509,6 +552,26 @@ class Slots:
             yield replace(base, state="disabled", number=inf)
             return
         yield replace(base, state="finite")
+
+    def _limited(self, row: Bound, limits: Obj, entry: TypeEntry) -> tuple[Slot, ...]:
+        """What an object of limits puts into the slot of the row it is given to: its own value for it or one for more than it,
+        the smallest that holds. An object that speaks of neither bounds what it is given to by any slot that it fills."""
+        names = (row.slot, *_WIDER.get(row.slot, ()))
+        spoken = {bound.slot for bound in self.program.knowledge.of(self.language(limits)).bounds(entry.name)}
+        found = {
+            source.bound.slot: source for source in decide(self.of_object(limits, frozenset(names))) if source.bound.slot in names
+        }
+        if not found and spoken.isdisjoint(names):
+            narrower = frozenset(name for name in spoken if row.slot in _WIDER.get(name, ()))
+            for source in decide(self.of_object(limits, narrower)):
+                if source.bounded and source.bound.slot in narrower:
+                    # It ends some phase of what the slot bounds; how long all of it takes is not known.
+                    return tuple(replace(slot, number=None) for slot in source.slots)
+        own = found.get(row.slot)
+        bounded = [found[name] for name in names if name in found and found[name].bounded]
+        if bounded:
+            own = min(bounded, key=lambda source: max(inf if s.number is None else s.number for s in source.slots))
+        return own.slots if own is not None else ()
 
     def _type(self, obj: Obj, fn: Fun) -> TypeEntry | None:
         name = self.resolver.external_type(obj)
@@ -546,6 +609,11 @@ class Slots:
         rows = [r for r in table.bounds(name) if r.slot in wanted] if name else []
         entry = table.type(name) if name else None
         binds = self._made_with(obj)
+        if where is None and isinstance(obj.type, Klass) and obj.type.module.language == "python":
+            if binds is None:
+                yield from self._of_any(obj, obj.type, rows, wanted)
+                return
+            where = (binds[0].frame.fn, binds[0].expr) if binds else None
         for level in table.mro(name) if name else ():
             for behind in self.behind(level, obj):
                 yield from self._of_driver(behind, table, level, wanted, obj)
@@ -627,14 +695,51 @@ class Slots:
             return self.resolver.binds(obj.node, obj.frame)
         return None
 
+    def _of_any(self, obj: Obj, klass: Klass, rows: list[Bound], wanted: frozenset[str]) -> Iterator[Source]:
+        """What fills the slots of some object of a class, as `self` is: what every place that makes one puts there. Not known
+        where nothing in the program makes one."""
+        made = self._constructions(klass)
+        if not made:
+            yield from (Source(row, (Slot("unknown", row, holder=obj),)) for row in rows)
+            return
+        decided = [{source.bound.slot: source for source in decide(self.of_object(one, wanted))} for one in made]
+        for slot in dict.fromkeys(name for found in decided for name in found):
+            bound = next(found[slot].bound for found in decided if slot in found)
+            silent = (Slot("absent", bound, inf, None, obj),)
+            yield Source(bound, tuple(x for found in decided for x in (found[slot].slots if slot in found else silent)))
+
+    def _constructions(self, klass: Klass) -> tuple[Obj, ...]:
+        """The objects of a class or one below it that calls in the program make; in tests only where the class is one of theirs."""
+        found = self._made.get(klass)
+        if found is None:
+            out: dict[Obj, None] = {}
+            for kind in (klass, *self.resolver.subclasses(klass)):
+                for caller in self.program.names.callers(kind.name):
+                    if caller.module.language != klass.module.language or (caller.module.is_test and not klass.module.is_test):
+                        continue
+                    for site in caller.body.calls:
+                        if site.last == kind.name:
+                            flows = self.resolver.ask(site.call, self.resolver.frame(caller))
+                            things = (x.thing for x in flows)
+                            out.update((x, None) for x in things if isinstance(x, Obj) and x.kind == "new" and x.type is kind)
+                            if len(out) > MOST:
+                                break
+            found = self._made[klass] = tuple(out)
+        return found
+
     def _passed_to_base(self, obj: Obj, klass: Klass) -> tuple[Bind, ...] | None:
         resolver = self.resolver
-        for k in resolver.mro(klass)[0]:
-            init = k.methods.get("__init__")
-            if init is None:
-                continue
-            frame = resolver.constructor_frame(obj, init) or resolver.frame(init)
-            for site in init.body.calls:
+        init = next((k.methods["__init__"] for k in resolver.mro(klass)[0] if "__init__" in k.methods), None)
+        if init is None:
+            if isinstance(obj.node, f.Call) and obj.frame is not None and obj.kind == "new":
+                return obj.binds if obj.binds is not None else resolver.binds(obj.node, obj.frame)
+            return None
+        frame: Frame | None = resolver.constructor_frame(obj, init) or resolver.frame(init)
+        for _ in range(_BASES):
+            if frame is None:
+                break
+            above: Frame | None = None
+            for site in frame.fn.body.calls:
                 if site.last != "__init__":
                     continue
                 for target, binds in resolver.targets(site.call, frame):
@@ -642,9 +747,11 @@ class Slots:
                         return binds
                     if isinstance(target, Ext) and binds:
                         return binds[1:]
-            return None
-        if isinstance(obj.node, f.Call) and obj.frame is not None and obj.kind == "new":
-            return obj.binds if obj.binds is not None else resolver.binds(obj.node, obj.frame)
+                    if isinstance(target, FnVal) and target.fn.name == "__init__" and above is None:
+                        # `Base.__init__(self, …)` hands itself over, `super().__init__(…)` does not.
+                        passed = binds[1:] if target.this is None else binds
+                        above = resolver.enter(FnVal(target.fn, None, obj), site.call, frame, passed)
+            frame = above
         return None
 
     def _row_of_object(

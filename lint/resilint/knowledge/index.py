@@ -34,8 +34,10 @@ V = TypeVar("V")
 class Knowledge:
     """All libraries, in the order of precedence: a later one replaces what an earlier one says of the same name."""
 
-    def __init__(self, libraries: Iterable[Library]) -> None:
+    def __init__(self, libraries: Iterable[Library], declared: Iterable[tuple[Library, str]] = ()) -> None:
         self.libraries: tuple[Library, ...] = tuple(libraries)
+        self.declared: tuple[tuple[Library, str], ...] = tuple(declared)
+        """The user's own among them, each with its file and line."""
         self._tables: dict[str, Table] = {}
 
     def of(self, language: str) -> Table:
@@ -307,6 +309,26 @@ class Table:
     def distributions(self, row: Bound) -> tuple[str, ...]:
         """By what names the library of a row that holds for some versions only may be pinned, the likeliest first."""
         return self._distributions.get(id(row), ())
+
+    def positions_beside(self, row: Bound) -> frozenset[int] | None:
+        """The positions that other rows of the same call or type take, for a row that gives a name and no position without having
+        been tried with the library: its argument may be positional. `None` for any other row."""
+        return self._untried.get(id(row))
+
+    @cached_property
+    def _untried(self) -> dict[int, frozenset[int]]:
+        known: dict[int, frozenset[int]] = {}
+        for library in self.libraries:
+            if library.verified is not False and library.verified != "declared":
+                continue
+            groups: list[tuple[tuple[Bound, ...], set[int]]] = [
+                *((entry.bounds, {part.pos for part in entry.parts if part.pos is not None}) for entry in library.types),
+                *((call.bounds, {at for at in (call.request, call.context) if at is not None}) for call in library.calls),
+            ]
+            for rows, others in groups:
+                taken = frozenset(others | {row.pos for row in rows if row.pos is not None})
+                known.update((id(row), taken) for row in rows if row.arg is not None and row.pos is None)
+        return known
 
     @cached_property
     def _distributions(self) -> dict[int, tuple[str, ...]]:
