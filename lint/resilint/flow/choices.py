@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from resilint import facts as f
-from resilint.flow.lists import BEST, MODULO, Hashing, Members, View, Ways, heads, holds, receiver_of, short, words
+from resilint.flow.lists import BEST, MODULO, Hashing, Members, Uses, View, Ways, heads, receiver_of, short, speaks, words
 from resilint.flow.values import Bound, Ext, FnVal, Frame, Hop
 from resilint.link.code import CallSite, Fun, Klass, children, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Span, Step
@@ -69,6 +68,7 @@ class Choices:
         self._giving: set[Fun] = set()
         """Function literals that may give a hash."""
         self._ranking: dict[Fun, bool] = {}
+        self._uses: dict[Fun, Uses] = {}
 
     # ------------------------------------------------------------ faults
 
@@ -296,7 +296,7 @@ class Choices:
                     continue
                 seen[fn] = None
                 own = (fn.module.language, fn.name)
-                uses = lists.uses(fn, self._giving)
+                uses = self._uses[fn] = lists.uses(fn, self._giving)
                 if fn.head.kind == "lambda" and fn.parent is not None:
                     if uses.gives:
                         self._giving.add(fn)
@@ -323,6 +323,8 @@ class Choices:
             if lists.takes_remainder(fn) or self._speaks_of_ring(fn)
         ]
         lists.receive(received)
+        for fn in received:
+            self._uses.pop(fn, None)
         at_hand = {**seen, **dict.fromkeys((*received, *level))}
         return tuple(sorted((fn for fn in at_hand if self._may_choose(fn)), key=lambda fn: fn.key))
 
@@ -334,7 +336,11 @@ class Choices:
             return True
         if not self._has_form(fn):
             return False
-        uses = self.lists.uses(fn, self._giving)
+        uses = self._uses.get(fn)
+        if uses is None or not (uses.chooses or uses.ranks):
+            if uses is not None and not self.lists.calls_carrier(fn):
+                return False  # nothing was learned since that could matter here
+            uses = self.lists.uses(fn, self._giving)
         return uses.chooses or uses.ranks
 
     def _calls_any(self, fn: Fun, names: set[tuple[str, str]]) -> bool:
@@ -360,14 +366,11 @@ class Choices:
         return self.lists.takes_remainder(fn) or self.lists.compares(fn) or self.lists.sorts_in(fn)
 
     def _speaks_of_ring(self, fn: Fun) -> bool:
-        return any(self.words.first("ring", words(name)) for name in (fn.head.qual, *fn.params)) or holds(fn, self._ring)
+        return any(self.words.first("ring", words(name)) for name in (fn.head.qual, *fn.params)) or speaks(fn, self._ring)
 
     @cached_property
-    def _ring(self) -> re.Pattern[bytes]:
-        """The words of rings as parts of names."""
-        known = sorted(self.words.of("ring"))
-        small, capital = "|".join(known), "|".join(word.capitalize() for word in known)
-        return re.compile(f"(?<![A-Za-z])(?:{small})(?![a-z])|(?:{capital})(?![a-z])".encode())
+    def _ring(self) -> tuple[bytes, ...]:
+        return tuple(word.encode() for word in sorted(self.words.of("ring")))
 
     # ------------------------------------------------------------ choices
 

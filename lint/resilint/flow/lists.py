@@ -357,6 +357,9 @@ class Lists:
         """A list out of a map of lists: `by_zone[zone]`."""
         if isinstance(expr.key, f.Lit) and isinstance(expr.key.value, int):
             return self.of(expr.base, frame, expr.key.value)
+        if isinstance(expr.key, f.Lit) and isinstance(expr.base, f.Ref) and expr.base.name in frame.fn.params:
+            # An item of settings that are passed in: the way of the whole tells nothing of it.
+            return (Members(names=frozenset(words(str(expr.key.value)))),)
         return [self._picked(way, expr, expr.base, expr.key, frame) for way in (self.of(expr.base, frame) or UNKNOWN)]
 
     def _picked(self, way: Members, node: f.Expr, base: f.Expr, key: f.Expr, frame: Frame) -> Members:
@@ -1382,10 +1385,13 @@ class Lists:
     def _may_carry(self, fn: Fun) -> bool:
         known = self._may_give.get(fn)
         if known is None:
-            language = fn.module.language
-            known = fn in self.hashers or any((language, c.rpartition(".")[2]) in self._carriers for c in fn.head.calls)
-            self._may_give[fn] = known
+            known = self._may_give[fn] = fn in self.hashers or self.calls_carrier(fn)
         return known
+
+    def calls_carrier(self, fn: Fun) -> bool:
+        """Whether its header shows a call of a function that may give a hash."""
+        language = fn.module.language
+        return any((language, c.rpartition(".")[2]) in self._carriers for c in fn.head.calls)
 
     def hashing(self, expr: f.Expr, frame: Frame) -> Hashing | None:
         """The hash that an expression's value rests on."""
@@ -1699,6 +1705,20 @@ def _statements(block: f.Block) -> Iterator[Any]:
         if isinstance(top, f.Stmt):
             yield top
         stack.extend(reversed([c for c in children(top) if isinstance(c, f.Stmt | f.Case | f.Comm | f.Handler)]))
+
+
+def speaks(fn: Fun, stems: Iterable[bytes]) -> bool:
+    """Whether one of these words is part of a name in its encoded body: `ring` in `hash_ring`, not in `string`."""
+    raw = bytes(fn.module.facts.bodies[fn.index])
+    low = raw.lower()
+    for stem in stems:
+        at = low.find(stem)
+        while at >= 0:
+            end = at + len(stem)
+            if not raw[end : end + 1].islower() and (raw[at : at + 1].isupper() or not raw[at - 1 : at].isalpha()):
+                return True
+            at = low.find(stem, end)
+    return False
 
 
 def holds(fn: Fun, pattern: re.Pattern[bytes]) -> bool:
