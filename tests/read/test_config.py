@@ -14,6 +14,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from resilint.facts import FileFacts, Setting, decode, encode
+from resilint.read import ini
 from resilint.read.yaml import _holes
 
 KINDS = ("yaml", "json", "toml", "properties", "ini", "env", "nginx", "xml", "haproxy")
@@ -854,6 +855,53 @@ KillMode=mixed
     start = find(facts, "Service/ExecStart")
     assert written(data, start)[1].startswith("/usr/bin/gunicorn \\\n")
     assert written(data, start)[1].endswith("app:app")
+
+
+@pytest.mark.parametrize(
+    ("data", "kept", "messages"),
+    [
+        # As config_parse and parse_line do in systemd's src/shared/conf-parser.c.
+        ("A=1 \\\n# c\n  ; c \\\n 2\nB=3", {"A": "1 2", "B": "3"}, []),
+        ("A=C:\\\\\nB=2\n", {"A": "C:\\\\", "B": "2"}, []),
+        ("A=C:\\\\\\\nB=2\n", {"A": "C:\\\\ B=2"}, []),
+        ("A=1 \\\n\nB=2\n", {"A": "1", "B": "2"}, []),
+        ("A=1 \\\r\n \t\r\nB=2\r\n", {"A": "1", "B": "2"}, []),
+        ("A=1 \\ \nB=2\n", {"A": "1 \\", "B": "2"}, []),
+        ("A=1 \\\n\\\n2", {"A": "1 2"}, []),
+        ("A= \\\n  2 \\", {"A": "2"}, []),
+        ("A=1 \\\n[Unit]\nB=2\n", {"A": "1 [Unit]", "B": "2"}, []),
+        ("A\nB: 1\n=3\nC=2\n", {"C": "2"}, ["line without `=`", "line without `=`", "value without a key"]),
+        ("A \\\n  B \\\n  C\nD=2\n", {"D": "2"}, ["line without `=`"]),
+        ("{% if a %}\nA={{ b }}\n{% endif %}\n", {"A": "{{ b }}"}, []),
+    ],
+)
+def test_ini_lines_of_units(data: str, kept: dict[str, str], messages: list[str]) -> None:
+    facts = read("ini", "[Service]\n" + data)
+    assert {"/".join(s.path[1:]): s.text for s in facts.settings if s.kind != "map"} == kept
+    assert [e.message for e in facts.errors] == messages
+
+
+def test_ini_keys_before_the_sections_of_a_unit() -> None:
+    data = "A=1 \\\n  B=2\nC=3\n[Unit]\nD=4\n"
+    facts = read("ini", data)
+    assert [(s.path, s.text) for s in facts.settings] == [(("Unit",), ""), (("Unit", "D"), "4")]
+    assert [(e.at, e.message) for e in facts.errors] == [
+        (0, "key before the first section"),
+        (data.index("C"), "key before the first section"),
+    ]
+
+
+def test_ini_what_is_a_unit() -> None:
+    broken = b"[Service\nExecStart=a \\\n  b: 1\n"
+    assert [s.text for s in ini.read(broken, ".service").settings] == ["", "a b: 1"]
+    assert [s.text for s in ini.read(broken).settings] == ["", "a \\\nb: 1"]
+    assert leaves("ini", "[Unit]\nA=1 \\\n  2\n[X-Own]\nB=3\n") == {"Unit/A": "1 2", "X-Own/B": "3"}
+    # Another program's file, though one section is called as one of units.
+    assert leaves("ini", "[Service]\nport: 1 ; of the API\nverbose\n[Database]\nhost: db\n") == {
+        "Service/port": "1",
+        "Service/verbose": "",
+        "Database/host": "db",
+    }
 
 
 def test_ini_broken_and_encodings() -> None:

@@ -9,17 +9,25 @@ from resilint.read.comments import line_comments, suppressions
 from resilint.read.settings import MAX_ERRORS, bom_length, decoded, numbered, unreadable, untyped_kind, without_collections
 
 _LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
-_UNIT = re.compile(rb"^\[(?:Unit|Service|Install|Socket|Timer|Mount|Automount|Path|Slice|Scope|Swap|Container|Pod)\]", re.MULTILINE)
+_SECTION = re.compile(rb"^[ \t]*\[([^\]\r\n]*)\]", re.MULTILINE)
+_OF_UNITS = frozenset(rb"Automount Container Install Kube Mount Path Pod Scope Service Slice Socket Swap Timer Unit".split())
+"""Sections by which a file whose name does not tell is known for a unit or a drop-in of one: it has no others."""
+_BACKSLASHES = re.compile(rb"\\++\Z")
+_TEMPLATE = re.compile(rb"[{<][{%#]")
+"""Starts a line that belongs to the template which makes the file."""
 _INLINE_COMMENT = re.compile(rb"[ \t];")
 _QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"|\'[^\']*+\'')
 
 
-def read(data: bytes) -> FileFacts:
-    """A map for each section, a setting for each key; what is repeated in a section gets `#2`, `#3`."""
+def read(data: bytes, suffix: str = "") -> FileFacts:
+    """A map for each section, a setting for each key; what is repeated in a section gets `#2`, `#3`.
+
+    A file with the suffix `.service` is a unit of systemd, one with another may be.
+    """
     problem = unreadable(data)
     if problem is not None:
         return FileFacts("ini", errors=(problem,))
-    reader = _Reader(data)
+    reader = _Reader(data, suffix == ".service" or _is_unit(data))
     with without_collections():
         reader.run()
     return FileFacts(
@@ -30,12 +38,23 @@ def read(data: bytes) -> FileFacts:
     )
 
 
+def _is_unit(data: bytes) -> bool:
+    names = {match[1] for match in _SECTION.finditer(data)}
+    return bool(names & _OF_UNITS) and all(name in _OF_UNITS or name.startswith(b"X-") for name in names)
+
+
+def _is_carried(line: bytes) -> bool:
+    """Whether a line of a unit goes on in the next one: its last byte is a backslash that no other escapes."""
+    slashes = _BACKSLASHES.search(line) if line.endswith(b"\\") else None
+    return slashes is not None and len(slashes[0]) % 2 == 1
+
+
 class _Reader:
     """One walk over the lines."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, is_unit: bool) -> None:
         self.data = data
-        self.is_unit = _UNIT.search(data) is not None
+        self.is_unit = is_unit
         """systemd: only `=` separates, a value goes on behind a backslash, and comments have a line to themselves."""
         self.out: list[Setting] = []
         self.errors: list[ReadError] = []
@@ -52,7 +71,7 @@ class _Reader:
         self.parts: list[str] = []
         """Lines of the value being read; it is finished when anything else comes."""
         self.carried = False
-        """The line before ended in a backslash."""
+        """In a unit: the line before goes on in this one."""
         self.value_at = self.value_end = self.key_at = self.key_end = 0
         self.key: str | None = None
 
@@ -71,15 +90,24 @@ class _Reader:
     def _line(self, at: int, line: bytes) -> None:
         stripped = line.strip()
         if not stripped:
-            if not self.is_unit or not self.carried:
-                self._finish()
+            self._finish()
+            self.carried = False
             return
         lead = len(line) - len(line.lstrip())
         at += lead
         if stripped[:1] in (b"#", b";"):
+            # Also between the lines of one value.
             return
-        if self.key is not None and (self.carried if self.is_unit else 0 <= self.indent < lead):
-            self._continue(at, stripped)
+        if self.is_unit:
+            goes_on, self.carried = self.carried, _is_carried(line)
+            if self.carried:
+                stripped = stripped[:-1].rstrip()
+        else:
+            goes_on = self.key is not None and 0 <= self.indent < lead
+        if goes_on:
+            # Without a key it is the rest of a line that said nothing.
+            if self.key is not None:
+                self._continue(at, stripped)
             return
         self._finish()
         if stripped[:1] == b"[":
@@ -116,6 +144,10 @@ class _Reader:
         if separator == 0:
             self._error(at, "value without a key")
             return
+        if self.is_unit and (separator < 0 or not self.section):
+            if _TEMPLATE.match(line) is None:
+                self._error(at, "line without `=`" if separator < 0 else "key before the first section")
+            return
         key = line if separator < 0 else line[:separator].rstrip()
         if separator < 0:
             key = self._uncommented(line)
@@ -123,7 +155,6 @@ class _Reader:
         self.key_at, self.key_end = at, at + len(key)
         self.indent = lead
         self.parts = []
-        self.carried = False
         self.value_at = self.value_end = self.key_end
         if separator < 0:
             self.indent = -1
@@ -135,12 +166,7 @@ class _Reader:
 
     def _continue(self, at: int, raw: bytes) -> None:
         """One line of a value."""
-        if self.is_unit:
-            self.carried = raw.endswith(b"\\")
-            if self.carried:
-                raw = raw[:-1].rstrip()
-        else:
-            raw = self._uncommented(raw)
+        raw = self._uncommented(raw)
         if raw or self.parts:
             if not any(self.parts):
                 self.value_at = at
@@ -149,10 +175,10 @@ class _Reader:
 
     def _uncommented(self, raw: bytes) -> bytes:
         """A value without the comment behind it."""
-        if raw.startswith(b";"):
-            return b""
         if b";" not in raw or self.is_unit:
             return raw
+        if raw.startswith(b";"):
+            return b""
         quoted = _QUOTED.match(raw)
         comment = _INLINE_COMMENT.search(raw, 0 if quoted is None else quoted.end())
         return raw if comment is None else raw[: comment.start()].rstrip()
@@ -170,7 +196,6 @@ class _Reader:
             end = max(self.value_end, self.key_end)
             self.out[self.slot] = Setting(old.path, "", "map", old.at, end, old.key_at, old.key_end)
         self.key = None
-        self.carried = False
         self.indent = -1
 
     def _error(self, at: int, message: str) -> None:
