@@ -223,7 +223,8 @@ class _Judge:
         table = self.resolver.table(module)
         obj: Obj | None = holder
         while obj is not None:
-            if obj.kind == "call" and obj.maker and obj.maker == obj.type and not table.mro(obj.maker):
+            constructs = obj.maker == obj.type or (module.language == "java" and obj.maker.rpartition(".")[2][:1].isupper())
+            if obj.kind == "call" and obj.maker and constructs and not table.mro(obj.maker) and table.made_by(obj.maker) is None:
                 return True
             obj = obj.parent
         return False
