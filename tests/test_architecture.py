@@ -75,9 +75,10 @@ FORBIDDEN = {
 ALLOWED: dict[str, set[str]] = {
     "text": {"model"},
     "facts": set(),
-    "read": {"facts", "text"},
+    "kinds": set(),
+    "read": {"facts", "kinds", "text"},
     "link": {"facts", "knowledge", "flow", "program"},
-    "flow": {"facts", "knowledge", "link", "model", "program"},
+    "flow": {"facts", "kinds", "knowledge", "link", "model", "program"},
     "report": {"model", "run", "text"},
 }
 """All that these import of the engine beside themselves: whatever is new there is looked at by someone."""

@@ -17,15 +17,16 @@ _BATCH = 500
 _FILE = "facts.sqlite3"
 
 
-def key_of(data: bytes, kind: str) -> bytes:
-    """What a file's facts are stored under: its bytes, its kind and the state of the readers, nothing else."""
-    return blake2b(data, digest_size=20, key=f"{kind}:{READER_VERSION}:{_readers()}".encode()).digest()
+def key_of(data: bytes, kind: str, dialect: str = "") -> bytes:
+    """What a file's facts are stored under: its bytes, its kind and dialect, and the state of the readers, nothing else."""
+    return blake2b(data, digest_size=20, key=f"{kind}{dialect}:{READER_VERSION}:{_readers()}".encode()).digest()
 
 
 @cache
 def _readers() -> str:
     """A short name for the readers' own files as they are: whoever edits a reader sees what it reads at once."""
-    files = sorted((Path(__file__).parent / "read").glob("*.py"))
+    here = Path(__file__).parent
+    files = [here / "kinds.py", *sorted((here / "read").glob("*.py"))]
     states = [f"{file.name}:{status.st_size}:{status.st_mtime_ns}" for file in files for status in [file.stat()]]
     return blake2b("|".join(states).encode(), digest_size=8).hexdigest()
 

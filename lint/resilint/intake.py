@@ -13,6 +13,7 @@ import msgspec
 from resilint.cache import Cache, key_of
 from resilint.discover import Source, is_generated
 from resilint.facts import FileFacts, decode, encode
+from resilint.kinds import dialect
 from resilint.own_files import reason
 
 _WORTH_PROCESSES = 1_000_000
@@ -87,7 +88,7 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
     for source in sources:
         try:
             with open(os.path.join(root, source.path), "rb") as stream:
-                keys[source.path] = key_of(stream.read(), source.kind)
+                keys[source.path] = key_of(stream.read(), source.kind, dialect(source.kind, source.path))
         except OSError as problem:
             intake.unreadable[source.path] = reason(problem)
     stored = cache.get(set(keys.values()))
@@ -123,13 +124,13 @@ def read_file(root: str, path: str, kind: str) -> Outcome:
         elif (problem := binary(source, kind)) is not None:
             facts = encode(FileFacts(kind, errors=(problem,)))
         else:
-            facts = read(source, kind)
+            facts = read(source, kind, dialect(kind, path))
             if (problem := fault(source, kind)) is not None:
                 said = decode(facts)
                 facts = encode(msgspec.structs.replace(said, errors=(problem, *said.errors)))
     except Exception as crash:
         return Outcome(path, b"", b"", f"the {kind} reader failed: {type(crash).__name__}: {crash}", crash=True)
-    return Outcome(path, key_of(data, kind), facts)
+    return Outcome(path, key_of(data, kind, dialect(kind, path)), facts)
 
 
 def read_chunk(root: str, files: list[tuple[str, str]]) -> list[Outcome]:

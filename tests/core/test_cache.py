@@ -40,9 +40,22 @@ def test_many_keys(tmp_path: Path) -> None:
     assert len(get(tmp_path, *entries)) == 1700
 
 
-def test_keys_depend_on_bytes_kind_and_nothing_else() -> None:
+def test_keys_depend_on_bytes_kind_and_dialect_and_nothing_else() -> None:
     assert key_of(b"a: 1", "yaml") == key_of(b"a: 1", "yaml")
     assert len({key_of(b"a: 1", "yaml"), key_of(b"a: 1", "json"), key_of(b"a: 2", "yaml")}) == 3
+    assert key_of(b"A=1", "ini") != key_of(b"A=1", "ini", ".service")
+
+
+def test_one_text_is_read_by_its_name_also_from_the_cache(tmp_path: Path) -> None:
+    for name in ("a.ini", "a.service"):
+        (tmp_path / name).write_bytes(b"[Any]\na = 1 \\\nb: 2\n")
+    sources = [Source(name, "ini", 20) for name in ("a.ini", "a.service")]
+    for _ in range(2):
+        cache = Cache(tmp_path / "cache")
+        files = take_in(tmp_path, sources, cache, 1).files
+        cache.close()
+        assert [s.path[1:] for s in files["a.ini"].settings] == [(), ("a",), ("b",)]
+        assert [s.text for s in files["a.service"].settings] == ["", "1 b: 2"]
 
 
 @pytest.mark.parametrize("damage", [b"not a database at all" * 300, b"SQLite format 3\0" + b"\xff" * 8000])
@@ -163,7 +176,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert gone.problem == "no such file or directory" and not gone.crash
     (tmp_path / "a.py").write_text("")
 
-    def broken(data: bytes, kind: str) -> bytes:
+    def broken(data: bytes, kind: str, dialect: str) -> bytes:
         raise ValueError("bad")
 
     monkeypatch.setattr("resilint.read.read", broken)

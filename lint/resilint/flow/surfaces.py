@@ -7,11 +7,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.slots import duration_in
+from resilint.kinds import KINDS
 from resilint.knowledge.schema import Bound, Library, Part, SurfaceRow, TypeEntry, Unit
 from resilint.link.code import Module
 from resilint.model import Span, Step
@@ -164,7 +165,7 @@ class Surfaces:
             if self.program.settings.is_test(path):
                 continue
             rows = self._surfaces_of(path)
-            if not rows or facts.kind in ("python", "go", "java", "xml", "haproxy"):
+            if not rows or KINDS[facts.kind].code or KINDS[facts.kind].blocks:
                 continue
             profiles = _profiles(facts)
             for setting in facts.settings:
@@ -317,9 +318,10 @@ class Surfaces:
         for path in sorted(self.program.files):
             if self.program.settings.is_test(path):
                 continue
-            if self.program.files[path].kind == "xml":
+            written_as = KINDS[self.program.files[path].kind].blocks
+            if written_as == "elements":
                 found += self._elements(path)
-            elif self.program.files[path].kind == "haproxy":
+            elif written_as == "sections":
                 found += self._sections(path)
         maps: dict[tuple[str, str, Key], Block] = {}
         for written in self.written:
@@ -399,8 +401,8 @@ class Surfaces:
     @cached_property
     def placed_in_elements(self) -> tuple[Placed, ...]:
         """Attributes of XML elements that rows of knowledge name."""
-        kinds = ("xml", "haproxy")
-        written = [w for block in self.blocks if self.program.files[block.path].kind in kinds for w in block.attributes.values()]
+        files = self.program.files
+        written = [w for block in self.blocks if KINDS[files[block.path].kind].blocks for w in block.attributes.values()]
         return tuple(Placed(w, *row) for w in dict.fromkeys(written) for row in self.rows_of(w))
 
     @cached_property
@@ -428,11 +430,12 @@ class Surfaces:
         )
         for path in sorted(self.program.files):
             facts = self.program.files[path]
-            if facts.kind not in ("text", "yaml", "json", "toml", "ini", "env") or self.program.settings.is_test(path):
+            if not KINDS[facts.kind].commands or self.program.settings.is_test(path):
                 continue
             source = self.program.source(path)
             if not any(word in source for word in words):
                 continue
+            source = _without_comments(source, facts.kind)
             seen = -1
             for at, end in _command_lines(facts, source, start):
                 for match in option.finditer(source, max(at, seen), end):
@@ -608,19 +611,31 @@ def _serves(owner: frozenset[str], manifest: str, path: str) -> bool:
 
 # ---------------------------------------------------------------- commands
 
-_LINE_END = re.compile(rb"(?<!\\)\r?\n|\Z")
+_LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)(?:\\\\)*+\r?(?:\n|\Z)")
+"""Behind an odd number of backslashes the line goes on."""
+
+
+@cache
+def _comment_lines(kind: str) -> re.Pattern[bytes]:
+    marks = b"|".join(map(re.escape, KINDS[kind].comments))
+    return re.compile(rb"^[ \t]*(?:" + marks + rb")[^\r\n]*" + (rb"(?:\r?\n)?" if KINDS[kind].joins else b""), re.MULTILINE)
+
+
+def _without_comments(source: bytes, kind: str) -> bytes:
+    """A file with blanks for its lines of comment, and for their ends where the line above goes on behind them."""
+    if not KINDS[kind].comments:
+        return source
+    return _comment_lines(kind).sub(lambda match: b" " * len(match[0]), source)
 
 
 def _command_lines(facts: f.FileFacts, source: bytes, start: re.Pattern[bytes]) -> Iterator[tuple[int, int]]:
-    """Where the words of a command stand: in a list to its end, else to the end of the line, which a backslash goes on with."""
+    """Where the words of a command stand, in a file without its comments: in a list to its end, else to the end of the value if
+    that is one line as its program sees it, else to the end of the line, which a backslash goes on with."""
     scalars = [s for s in facts.settings if s.kind == "str"]
     around = {(s.doc, s.path): s for s in facts.settings if s.kind in ("list", "map")}
     starts = [s.at for s in scalars]
     for match in start.finditer(source):
         at = match.start()
-        line = source.rfind(b"\n", 0, at) + 1
-        if source[line:at].lstrip().startswith(b"#"):
-            continue
         stop = _LINE_END.search(source, match.end())
         end = stop.start() if stop is not None else len(source)
         if facts.kind != "text":
@@ -634,6 +649,8 @@ def _command_lines(facts: f.FileFacts, source: bytes, start: re.Pattern[bytes]) 
             elif inside.path[-1].isdigit() or inside.path[-1] == "name":
                 holder = around.get((inside.doc, inside.path[:-1]))
                 end = holder.end if holder is not None else end
+            else:
+                end = min(end, inside.end) if "\n" in inside.text.strip() else inside.end
         yield match.end(), end
 
 

@@ -1,7 +1,8 @@
 """Bytes to facts, one module per language or format; the only stage that parses.
 
-A reader module has one function `read(data: bytes) -> FileFacts`. It never raises on any input, never runs or imports
-what it reads, and gives the facts of the sound parts of a broken file, with the broken places in `FileFacts.errors`.
+A reader module has one function `read(data: bytes) -> FileFacts`; where `kinds` lists dialects, the suffix follows. It never
+raises on any input, never runs or imports what it reads, and gives the facts of the sound parts of a broken file, with the
+broken places in `FileFacts.errors`.
 """
 
 from __future__ import annotations
@@ -24,17 +25,19 @@ READERS = {
     "nginx": "resilint.read.nginx",
     "haproxy": "resilint.read.haproxy",
 }
-"""The reader of each kind of file, imported when the first such file is read. `discover` says which file is of which kind."""
+"""The reader of each kind of file, imported when the first such file is read. `discover` says which file is of which kind,
+`kinds` what else there is to know of each."""
 
 
-def read(data: bytes, kind: str) -> bytes:
-    """The encoded facts of a file's bytes: pure, so that its result can be cached by the hash of `data` and the reader's version.
+def read(data: bytes, kind: str, dialect: str = "") -> bytes:
+    """The encoded facts of a file's bytes. `dialect` is what `kinds.dialect` gives.
 
+    Pure, so that its result can be cached by the hash of the arguments and the reader's version.
     Raises `KeyError` for a kind without reader.
     """
     module = import_module(READERS[kind])
     try:
-        facts: FileFacts = module.read(data)
+        facts: FileFacts = module.read(data, dialect) if dialect else module.read(data)
     except (RecursionError, MemoryError) as problem:
         facts = FileFacts(kind, errors=(ReadError(0, f"too deeply nested to read ({type(problem).__name__})"),))
     return encode(facts)

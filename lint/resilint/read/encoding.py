@@ -6,12 +6,11 @@ import codecs
 import re
 
 from resilint.facts import ReadError
+from resilint.kinds import KINDS
 
 _COOKIE = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]{1,50})")
 """PEP 263: in a comment of the first line, or of the second if nothing but a comment stands above."""
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
-_RETURN_ENDS_LINES = frozenset(("python", "java", "yaml", "json", "properties", "ini", "env"))
-_UTF_8_ONLY = frozenset(("python", "go", "yaml", "json", "toml"))
 _NO_SOURCE = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"))
 """Codecs whose text is no plain text; some take the square of its length."""
 _ASCII = bytes(range(0x20, 0x7F))
@@ -30,14 +29,14 @@ def as_read(data: bytes, kind: str) -> bytes:
         # java.util.Properties.load: ISO 8859-1 unless a reader says otherwise.
         data = data.decode("latin-1").encode()
     data = data.removeprefix(codecs.BOM_UTF8)
-    if b"\r" in data and kind in _RETURN_ENDS_LINES:
+    if b"\r" in data and kind in KINDS and KINDS[kind].lone_return:
         data = _LONE_RETURN.sub(b"\n", data)
     return data
 
 
 def binary(data: bytes, kind: str) -> ReadError | None:
     """Why code that is no text at all is not read, by what `as_read` gave; `None` if it may be text. Formats say so themselves."""
-    if kind not in ("python", "go", "java"):
+    if not KINDS[kind].code:
         return None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ReadError(0, "encoded as UTF-16, not UTF-8")
@@ -56,7 +55,7 @@ def fault(data: bytes, kind: str) -> ReadError | None:
             return ReadError(cookie.start(1), f"not the encoding {name!r} that is declared")
     if kind == "go" and data.count(b"\r") > 1 and b"\n" not in data:
         return ReadError(0, "lines end in carriage returns only, which Go does not take for them")
-    if data.isascii() or kind not in _UTF_8_ONLY or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if data.isascii() or not KINDS[kind].utf_8_only or data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return None
     at = _undecodable(data, "utf-8")
     declared = ", and no encoding is declared" if kind == "python" else ""
