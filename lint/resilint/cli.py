@@ -150,7 +150,11 @@ def _list(context: click.Context, parameter: click.Parameter, values: tuple[str,
     help="Write a report to FILE. Without FORMAT it takes the place of the one printed. Repeatable.",
 )
 @click.option(
-    "--select", multiple=True, callback=_list, metavar="RULES", help="Rules to run: codes, names or prefixes such as RS1."
+    "--select",
+    multiple=True,
+    callback=_list,
+    metavar="RULES",
+    help="Rules to run: codes, names or prefixes such as RS1. Previews run only when named here.",
 )
 @click.option("--ignore", multiple=True, callback=_list, metavar="RULES", help="Rules not to run.")
 @click.option("--confidence", type=click.Choice(["low", "medium", "high"]), help="Report findings at least this sure.")
@@ -350,6 +354,7 @@ def _tell(scope: Scope, result: Result, options: dict[str, Any]) -> None:
     lines = []
     if not options["quiet"]:
         lines += [f"{result.here(path)}: not checked: {why}" for path, why in result.not_checked.items()]
+        lines += result.unused
     if options["verbose"]:
         lines += [f"skipped {result.here(path)}: {why}" for path, why in result.skipped.items()]
         lines += result.notes

@@ -66,6 +66,8 @@ class Result:
     """Findings below the confidence that is reported."""
     notes: tuple[str, ...]
     """What the user's own knowledge cannot do in this program."""
+    unused: tuple[str, ...]
+    """Which of the user's own knowledge is of libraries that nothing in the program imports."""
     lines: Callable[[str], Lines]
     here: Callable[[str], str] = lambda path: path
     """A path as reported, seen from the current directory."""
@@ -124,10 +126,12 @@ def run(
         failures = list(reading.failures)
         waits = {"bounded": 0, "endless": 0, "unknown": 0}
         notes: tuple[str, ...] = ()
+        unused: tuple[str, ...] = ()
         try:
             program = link(reading, settings, texts)
             if settings.knowledge:
                 notes = _idle_knowledge(program.knowledge, reading)
+                unused = _unused_knowledge(program.knowledge, reading, settings)
             found += _checked(program, rules, failures)
             waits |= program.statistics()
         except _input_errors():
@@ -157,6 +161,7 @@ def run(
             not_checked={scope.shown(path): why for path, why in reading.not_checked.items()},
             unsure=unsure,
             notes=notes,
+            unused=unused,
             lines=lambda path: texts.lines(origin.get(path, path)),
             here=scope.seen,
         )
@@ -305,6 +310,13 @@ def _idle_knowledge(knowledge: Knowledge, reading: Reading) -> tuple[str, ...]:
         elif library.verified is False:
             notes.append(f"knowledge of {library.library}: not verified, so what rests on it has low confidence")
     return tuple(notes)
+
+
+def _unused_knowledge(knowledge: Knowledge, reading: Reading, settings: Settings) -> tuple[str, ...]:
+    """Of a part of what the settings speak of nothing is said: what they declare may be for another part."""
+    from resilint.knowledge.unused import unused
+
+    return () if settings.prefix else tuple(unused(knowledge, reading.files))
 
 
 def _input_errors() -> tuple[type[Exception], ...]:

@@ -388,6 +388,25 @@ def test_knowledge_that_can_find_nothing_is_said(work: Path, resilint: Run) -> N
     assert resilint("check", code=1).stderr == ""
 
 
+def test_knowledge_of_a_library_that_nothing_imports_is_said(work: Path, resilint: Run) -> None:
+    (work / "client.py").write_text("import acme_http\n")
+    settings = work / "resilint.yaml"
+    call = "calls: [{names: [acme_http.fetch], does: network}]"
+    settings.write_text(f"knowledge:\n- {{library: acme, language: python, modules: [acme_htp], {call}}}\n")
+    said = "knowledge of 'acme' (resilint.yaml:2): nothing in this program imports acme_htp: did you mean 'acme_http'?\n"
+    assert resilint("check", code=1).stderr == said
+    assert resilint("check", "client.py", code=0).stderr == said
+    assert resilint("check", "-q", code=1).stderr == ""
+    settings.write_text(f"knowledge:\n- {{library: acme, language: python, {call}}}\n")
+    assert resilint("check", code=1).stderr == ""
+    # A part of what the settings speak of: another part may import it.
+    settings.write_text(f"knowledge:\n- {{library: acme, language: python, modules: [elsewhere], {call}}}\n")
+    assert "elsewhere" in resilint("check", code=1).stderr
+    (work / "part").mkdir()
+    (work / "part" / "app.py").write_text("")
+    assert resilint("check", "part", code=0).stderr == ""
+
+
 def test_wrong_knowledge_is_named_from_the_current_directory(toy: Path, resilint: Run) -> None:
     service = toy / "service"
     service.mkdir()

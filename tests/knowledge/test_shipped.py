@@ -9,6 +9,7 @@ import pytest
 from resilint.knowledge import Knowledge, load
 from resilint.knowledge.index import duplicates
 from resilint.knowledge.loader import SHIPPED, parse
+from resilint.knowledge.problems import dangling
 from resilint.knowledge.schema import Bound, Library
 
 FILES = sorted(SHIPPED.glob("*/*.yaml"))
@@ -41,6 +42,14 @@ def test_what_rows_refer_to_exists() -> None:
         for shape in library.shapes:
             if table.type(shape.type) is None:
                 missing.append(f"{library.library}: shape {shape.name}: type {shape.type}")
+    assert missing == []
+
+
+def test_methods_belong_to_types_that_are_described() -> None:
+    known = load().libraries
+    missing: list[str] = []
+    for file in FILES:
+        missing += dangling(parse([file]), known, f"{file.parent.name}/{file.name}", lambda path: 1, several=False)
     assert missing == []
 
 

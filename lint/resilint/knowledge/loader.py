@@ -79,7 +79,7 @@ def load(extra: Sequence[Inline | Mapping[str, object] | str | Path] = (), root:
             problems += dangling(one.libraries, known, one.shown, one.line_of, several=one.several)
     if problems:
         raise KnowledgeError("\n".join(problems))
-    return Knowledge(libraries)
+    return Knowledge(libraries, (pair for one in declared for pair in zip(one.libraries, one.places, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,12 @@ class _Declared:
     several: bool
     shown: str
     line_of: Callable[[Sequence[str | int]], int]
+
+    @property
+    def places(self) -> Iterator[str]:
+        """File and line of each library."""
+        for number in range(len(self.libraries)):
+            yield f"{self.shown}:{self.line_of((number, 'library') if self.several else ('library',))}"
 
 
 def shipped(directory: Path = SHIPPED) -> tuple[Library, ...]:

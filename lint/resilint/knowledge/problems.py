@@ -64,6 +64,7 @@ def dangling(
             say((*base, "language"), f"{library.language!r} is of no use yet, known are: {', '.join(ASKED)}")
             continue
         types, calls = _names(known, library.language)
+        modules = {module for one in known if one.language == library.language for module in one.modules}
         for index, call in enumerate(library.calls):
             for place, name in enumerate(call.names):
                 path = (*base, "calls", index, "names", place)
@@ -71,7 +72,7 @@ def dangling(
                     say(path, f"{name!r} is no Python name: a slash stands in import paths of Go")
                     continue
                 owner = _owning_type(name, library.language)
-                if owner is not None and owner not in types:
+                if owner is not None and owner not in types and owner not in modules:
                     hint = suggestion(owner, _beside(owner, types)) or ", add it to `types`"
                     say(path, f"type {owner!r} is described nowhere{hint}")
         for index, entry in enumerate(library.types):
@@ -83,7 +84,7 @@ def dangling(
 
 def _speaks_of_settings(library: Library) -> bool:
     rows = (bound.setting for entry in library.types for bound in entry.bounds)
-    return bool(library.surfaces or library.keys or library.moved or library.pools) or any(rows)
+    return bool(library.surfaces or library.keys or library.moved or library.pools or library.balancers) or any(rows)
 
 
 def _beside(name: str, known: set[str]) -> list[str]:
@@ -101,6 +102,9 @@ def _names(libraries: Sequence[Library], language: str) -> tuple[set[str], set[s
             calls.update(name for call in library.calls for name in call.names)
             for entry in library.types:
                 types.update((entry.name, *entry.aliases, *entry.instances))
+            for row in library.entries:
+                # Handlers stand on the one and are given the others: their methods are found without an object.
+                types.update((*((row.base,) if row.base is not None else ()), *row.signature))
     return types, calls
 
 
@@ -141,7 +145,7 @@ def _message(error: Any) -> Iterator[tuple[Path, str]]:
             missing = next(key for key in error.validator_value if repr(key) in error.message.split(" is a required")[0])
             yield path, f"key {missing!r} is missing"
         case "enum":
-            yield path, _unknown_value(value, error.validator_value)
+            yield path, _unknown_value(value, error.validator_value, path)
         case "anyOf":
             branches = [_resolved(branch) for branch in error.validator_value]
             inside = [found for found in error.context if len(found.absolute_path) > len(path) or found.validator in _STRUCTURAL]
@@ -150,7 +154,7 @@ def _message(error: Any) -> Iterator[tuple[Path, str]]:
                 return
             words = [word for branch in branches for word in branch.get("enum", ())]
             if isinstance(value, str) and words:
-                yield path, _unknown_value(value, words)
+                yield path, _unknown_value(value, words, path)
             else:
                 kinds = [_kind(branch) for branch in branches]
                 yield path, f"expected {' or '.join(dict.fromkeys(kinds))}, not {_shown(value)}{_hint(value, branches)}"
@@ -172,9 +176,37 @@ def _resolved(branch: dict[str, Any]) -> dict[str, Any]:
     return json_schema()["$defs"][reference.rpartition("/")[2]] if reference else branch
 
 
-def _unknown_value(value: object, words: list[object]) -> str:
+def _unknown_value(value: object, words: list[object], path: Path) -> str:
     known = [str(word) for word in words if word is not None]
+    if path[-1:] == ("default",) and "endless" in known and not get_close_matches(str(value), known, 1, 0.6):
+        # Beside the words stands a number, which none of them tells.
+        return f"expected a number of seconds (or a count), {' or '.join(known)}, not {value!r}"
+    usual = next((word for word, spellings in _USUAL.items() if str(value).lower() in spellings and word in known), None)
+    if usual is not None:
+        return f"unknown value {value!r}, did you mean {usual!r}?"
     return f"unknown value {value!r}{suggestion(value, known) or ', known are: ' + ', '.join(known)}"
+
+
+_USUAL = {
+    "s": ("sec", "secs", "second", "seconds"),
+    "ms": ("msec", "millis", "millisecond", "milliseconds"),
+    "us": ("usec", "micros", "microsecond", "microseconds", "µs"),
+    "ns": ("nsec", "nanos", "nanosecond", "nanoseconds"),
+    "min": ("m", "mins", "minute", "minutes"),
+    "h": ("hr", "hour", "hours"),
+    "dur": ("duration", "timedelta"),
+    "count": ("int", "integer", "number", "n"),
+    "total": ("timeout", "all", "overall", "request_timeout", "total_timeout"),
+    "read": ("read_timeout", "response", "socket", "silence"),
+    "connect": ("connect_timeout", "connection"),
+    "write": ("write_timeout", "send"),
+    "pool_wait": ("pool", "acquire", "pool_timeout"),
+    "statement": ("query", "statement_timeout"),
+    "attempts": ("retries", "tries", "max_retries", "max_attempts"),
+    "concurrency": ("pool_size", "max_connections", "workers", "threads"),
+    "capacity": ("queue", "queue_size", "size"),
+}
+"""What people write for a unit or slot whose name is not near it by its letters."""
 
 
 def _kind(branch: dict[str, Any]) -> str:
