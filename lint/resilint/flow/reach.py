@@ -7,6 +7,7 @@ library, because no construction, import, annotation or known result leads to it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
@@ -100,6 +101,8 @@ class Reach:
         self._answers: dict[tuple[Fun, str], bool] = {}
         self._queue: list[Fun] = []
         self._queued: set[Fun] = set()
+        self.touched: set[Fun] = set()
+        """Functions in which something may hold such an object: what is called on the result of a call can only matter there."""
         self._imports: dict[tuple[str, str], str | None] = {}
         self._users: dict[str, list[Fun]] = {}
         self._by_name: dict[str, list[Fun]] = {}
@@ -207,9 +210,13 @@ class Reach:
             for fun in module.functions:
                 if fun.head.kind in ("free", "method"):
                     self._by_name.setdefault(fun.name, []).append(fun)
-                for name in {x.rpartition(".")[2].rstrip("{") for x in (*fun.head.calls, *fun.head.values)} | {
-                    part for x in (*fun.head.calls, *fun.head.values) if "." in x for part in x.split(".")
-                }:
+                parts: set[str] = set()
+                for x in (*fun.head.calls, *fun.head.values):
+                    if "." in x:
+                        parts.update(x.rstrip("{").split("."))
+                    else:
+                        parts.add(x.rstrip("{"))
+                for name in parts:
                     self._users.setdefault(name, []).append(fun)
             for klass in module.classes:
                 self._classes.setdefault(klass.name, []).append(klass)
@@ -232,8 +239,12 @@ class Reach:
                         self._store(field.name, klass, module.is_test)
                         if field.embedded:
                             self._hold(klass.name, module)
+            heads = self._known_heads(module)
             for fun in module.functions:
-                if any(self._seeds(module, c) for c in (*fun.head.calls, *fun.head.values)) or (
+                if any(
+                    (heads is None or x.partition(".")[0].rstrip("{") in heads) and self._seeds(module, x)
+                    for x in (*fun.head.calls, *fun.head.values)
+                ) or (
                     self.language != "python" and any(self._typed(module, d.type) for d in self._declared(fun))
                 ):
                     self._push(fun)
@@ -258,9 +269,35 @@ class Reach:
             for defs in fun.body.definitions.values():
                 yield from (d for d in defs if d.type is not None)
 
+    def _known_heads(self, module: Module) -> frozenset[str] | None:
+        """Names that a file imports from packages which knowledge speaks of; `None`: names need no import."""
+        if self.language == "java":
+            return None
+        go = self.language == "go"
+        return frozenset(
+            head
+            for head, imports in module.imports.items()
+            if any(
+                (imp.target if go else imp.target.partition(".")[0]) in self._packages
+                or self.table.shapes_module(imp.target)
+                or (bool(imp.name) and self.table.shapes_module(f"{imp.target}.{imp.name}"))
+                for imp in imports
+                if not imp.level
+            )
+        )
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        """First segments of described names; in Go whole import paths."""
+        if self.language != "go":
+            return frozenset(name.partition(".")[0] for name in self.table.canonical_names)
+        found: set[str] = set()
+        for name in self.table.canonical_names:
+            folder, slash, last = name.rpartition("/")
+            found.add(f"{folder}{slash}{last.partition('.')[0]}")
+        return frozenset(found)
+
     def _seeds(self, module: Module, name: str) -> bool:
-        if self.language != "java" and name.partition(".")[0].rstrip("{") not in module.imports:
-            return False
         full = self.external(module, name.rstrip("{"))
         return full is not None and (self.gives(full) or self.waits(full))
 
@@ -420,6 +457,7 @@ class Reach:
             self._visit(fun)
 
     def _visit(self, fun: Fun) -> None:
+        self.touched.add(fun)
         body = fun.body
         grown = True
         while grown:
@@ -677,7 +715,7 @@ class Reach:
 
     def sites(self, fun: Fun, wanted: Callable[[str], bool]) -> Iterator[CallSite]:
         """Candidates among the calls of wanted names in a function; its body is decoded only where its header shows one."""
-        if any(wanted(c) and (c.startswith(".") or self.may_be(c, fun)) for c in fun.head.calls):
+        if any(wanted(c) and (fun in self.touched if c.startswith(".") else self.may_be(c, fun)) for c in fun.head.calls):
             for site in fun.body.calls:
                 if wanted(dotted(site.call.fn) or "." + site.last) and self.candidate(site):
                     yield site

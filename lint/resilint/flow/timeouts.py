@@ -500,7 +500,7 @@ def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach
         if called.rpartition(".")[2].rstrip("{") not in wanted:
             return False
         if called.startswith("."):
-            return True
+            return fn in reach.touched
         full = reach.external(fn.module, called.rstrip("{"))
         if full is None:
             return reach.may_be(called, fn)
