@@ -53,6 +53,7 @@ class Balancers:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.rows = tuple(row for library in program.knowledge.libraries for row in library.balancers)
+        self._unchecked = {id(row) for one in program.knowledge.libraries if one.verified is False for row in one.balancers}
 
     def filtered(self) -> Iterator[Balancer]:
         """Balancers that choose by hash from a filtered list."""
@@ -92,7 +93,7 @@ class Balancers:
         span = self.program.span(block.path, hashed.key_at, hashed.end)
         key = hashed.path[-1].partition("#")[0]
         what = f"{key} {hashed.text}".strip() if hashed.kind not in ("map", "list") else key
-        return Balancer(span, what, view, steps, sure)
+        return Balancer(span, what, view, steps, Confidence.LOW if id(block.row) in self._unchecked else sure)
 
     def _step(self, path: str, setting: f.Setting, text: str) -> Step:
         return Step(self.program.span(path, setting.key_at, setting.end), text)

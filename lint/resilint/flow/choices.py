@@ -107,7 +107,13 @@ class Choices:
             )
             sure = Confidence.MEDIUM if choice.hashing.named or way.guessed or outside is not Confidence.HIGH else Confidence.HIGH
             hops = self._way(way, choice)
-            return Fault(self.program.span_of(choice.fn, choice.node), message, self.program.trace(hops), sure, minor)
+            return Fault(
+                self.program.span_of(choice.fn, choice.node),
+                message,
+                self.program.trace(hops),
+                self._capped(sure, choice, way),
+                minor,
+            )
         return self._after(choice) if choice.form == "rank" else None
 
     def _after(self, choice: Choice) -> Fault | None:
@@ -139,7 +145,7 @@ class Choices:
             seen.add((choice.fn, choice.hashing.node.at))
             message = f"{choice.hashing.why}, so every process chooses another owner for the same key"
             steps = self.program.trace((*choice.hashing.hops, self.lists.hop(choice.fn, choice.node, "chooses the owner here")))
-            yield Fault(self.program.span_of(choice.fn, choice.node), message, steps, min(Confidence.HIGH, outside))
+            yield Fault(self.program.span_of(choice.fn, choice.node), message, steps, self._capped(outside, choice))
         for fn in self._candidates:
             if fn.module.language not in fixed:
                 yield from self._placed(fn, seen)
@@ -162,8 +168,16 @@ class Choices:
                 )
                 sure = Confidence.MEDIUM if way.guessed or outside is not Confidence.HIGH else Confidence.HIGH
                 hops = (way.unordered, *self._way(way, choice)) if way.unordered not in way.hops else self._way(way, choice)
-                yield Fault(self.program.span_of(choice.fn, choice.node), message, self.program.trace(hops), sure)
+                yield Fault(
+                    self.program.span_of(choice.fn, choice.node), message, self.program.trace(hops), self._capped(sure, choice, way)
+                )
                 break
+
+    @staticmethod
+    def _capped(sure: Confidence, choice: Choice, way: Members | None = None) -> Confidence:
+        """A finding that rests on what nobody checked against its library has low confidence."""
+        checked = choice.hashing.checked and (way is None or way.checked)
+        return sure if checked else min(sure, Confidence.LOW)
 
     def _way(self, way: Members, choice: Choice) -> tuple[Hop, ...]:
         return (*way.hops, *choice.hashing.hops[-2:], self.lists.hop(choice.fn, choice.node, "the owner is chosen here"))
@@ -465,6 +479,7 @@ class Choices:
                     False,
                     frozenset(),
                     (self.lists.hop(fn, call, f"{short(name)} chooses by hash"),),
+                    self.lists.checked(name, fn),
                 )
                 form: Form = "index" if row.scheme == "modulo" else "ring"
                 return Choice(fn, call, form, hashing, self.lists.of(bind.expr, bind.frame), bind.expr)
@@ -521,7 +536,7 @@ class Choices:
                 if row is not None and row.scheme == "jump":
                     roots = frozenset(h for a in call.args for h in heads(a.value))
                     hop = self.lists.hop(frame.fn, call, f"{short(name)} chooses a position by hash")
-                    return Hashing(False, "", frame.fn, call, False, roots, (hop,)), "jump"
+                    return Hashing(False, "", frame.fn, call, False, roots, (hop,), self.lists.checked(name, frame.fn)), "jump"
         return None
 
     def _identity(self, expr: f.Expr, frame: Frame) -> Hashing | None:

@@ -121,6 +121,8 @@ class Hashing(NamedTuple):
     roots: frozenset[str]
     """Heads of the names that are hashed, as the hashing function calls them."""
     hops: tuple[Hop, ...] = ()
+    checked: bool = True
+    """What knowledge says of it was checked against its library."""
 
 
 class Members(NamedTuple):
@@ -143,6 +145,8 @@ class Members(NamedTuple):
     """The members, where they are literal."""
     guessed: bool = False
     """A step of its way is known by a name."""
+    checked: bool = True
+    """What knowledge says of its source was checked against its library."""
 
     def step(self, hop: Hop) -> Members:
         """The same, one step further."""
@@ -581,7 +585,8 @@ class Lists:
     def _peers(self, name: str, order: Order, call: f.Call, frame: Frame) -> Members:
         hop = self.hop(frame.fn, call, f"{short(name)} gives the peers it knows now")
         unordered = hop if order == "none" else None
-        way = Members("peers", order, unordered=unordered, hops=(hop,), names=frozenset(words(name)))
+        checked = self.checked(name, frame.fn)
+        way = Members("peers", order, unordered=unordered, hops=(hop,), names=frozenset(words(name)), checked=checked)
         return self._configured_view(self._asked(way, call, frame), name)
 
     def _asked(self, way: Members, call: f.Call, frame: Frame) -> Members:
@@ -1430,7 +1435,8 @@ class Lists:
             if row is not None and row.scheme == "hash":
                 process, why = self.stability(row.kind, row.value, name, call, binds, frame)
                 roots = frozenset(h for a in call.args for h in heads(a.value)) or self._fed(call, frame)
-                return Hashing(process, why, fn, call, False, roots, (self.hop(fn, call, why or f"{short(name)} hashes"),))
+                hops = (self.hop(fn, call, why or f"{short(name)} hashes"),)
+                return Hashing(process, why, fn, call, False, roots, hops, self.checked(name, fn))
             if isinstance(thing, FnVal) and not thing.fn.head.is_abstract:
                 known = True
                 inner = self.resolver.enter(thing, call, frame, binds)
@@ -1456,6 +1462,12 @@ class Lists:
             roots = frozenset(h for a in call.args for h in heads(a.value))
             return Hashing(None, "", fn, call, True, roots, (self.hop(fn, call, f"{dotted(call.fn) or last} hashes, by its name"),))
         return None
+
+    def checked(self, name: str, fn: Fun) -> bool:
+        """Whether what knowledge says of a call was checked against its library."""
+        table = self.resolver.table(fn.module)
+        entry = table.call(name)
+        return entry is None or table.cap(entry) is None
 
     def _passes_on(self, call: f.Call, frame: Frame) -> bool:
         """Whether what a call gives rests on the hash it is given: always outside the program, inside as its returns say."""
