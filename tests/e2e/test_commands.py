@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from resilint import docs, registry
+from resilint.new import write
+from resilint.testing import LANGUAGES, cases
 
 Run = Callable[..., Any]
 
@@ -113,3 +115,21 @@ def test_the_module_new_writes_a_rule(tmp_path: Path) -> None:
     compile((tmp_path / "checks/resilint_checks/rs107_deadline_not_propagated.py").read_text(), "rule", "exec")
     again = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "exists already" in again.stderr
+    other = [sys.executable, "-m", "resilint.new", "RS108", "a-b", "--languages", "yaml,cobol"]
+    unknown = subprocess.run(other, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert unknown.returncode == 1 and unknown.stderr.startswith("no language of cases: cobol; known are py, go, java, xml, ")
+
+
+@pytest.mark.parametrize("language", sorted(set(LANGUAGES.values())))
+def test_the_module_new_writes_examples_in_every_language(language: str, tmp_path: Path) -> None:
+    (tmp_path / "checks" / "resilint_checks").mkdir(parents=True)
+    module, page, folder = (file.read_text() for file in write(tmp_path, "RS107", "a-b", (language, language)))
+    assert f'languages=frozenset({{"{language}"}})' in module
+    flagged, quiet = cases(page)
+    cause, bound = cases(folder)
+    assert [case.section for case in (flagged, quiet)] == ["Flagged", "Quiet"]
+    assert [len(case.files) for case in (flagged, quiet, cause, bound)] == [1, 1, 2, 2]
+    for case in (flagged, quiet, cause, bound):
+        assert case.languages == {language}
+        assert [want.code for want in case.wants] == (["RS107"] if case in (flagged, cause) else [])
+    assert "\n\n\n" not in page.replace("package main\n\n", "") + folder
