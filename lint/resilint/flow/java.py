@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 
+Site = tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]
+"""Where a function is called: in which frame, with what, on what."""
 MOST_HOLDERS = 48
 """Functions that mention a name which are looked into for references to a method; past that one is taken for granted."""
 
@@ -147,15 +149,8 @@ class Java:
             return self.resolver.value(fn, frame)
         if isinstance(fn, f.Ref) and (made := self._spelled_out(fn.name, frame)):
             return made
-        out: list[Flow] = []
         last = last or (fn.name if isinstance(fn, f.Field) else "")
-        for flow in self.receiver(call, frame):
-            methods = self.resolver.method(flow.thing, last) if isinstance(flow.thing, Obj) else []
-            if methods:
-                out.extend(Flow(method, flow.hops) for method in methods)
-            else:
-                out.extend(self.resolver.attributes((flow,), last, fn, frame))
-        found = self.chosen(union(out), call)
+        found = self.chosen(self._methods_first(self.receiver(call, frame), last, fn, frame), call)
         if last in self._counting and all(isinstance(x.thing, Unknown) for x in found):
             # Of a duration that nobody knows, the unit it is counted in is known by its declared type.
             table = self.resolver.knowledge.of("java")
@@ -163,6 +158,20 @@ class Java:
             if any((row := table.call(name)) is not None and row.counts is not None for name in names):
                 return tuple(Flow(Ext(name)) for name in names)
         return found or unknown("a call of something unknown")
+
+    def reference(self, expr: f.Field, frame: Frame) -> Flows:
+        """`holder::name`: of a field and a method of one name, the method."""
+        return self._methods_first(self.resolver.value(expr.base, frame), expr.name, expr, frame)
+
+    def _methods_first(self, holders: Flows, name: str, at: f.Node, frame: Frame) -> Flows:
+        out: list[Flow] = []
+        for flow in holders:
+            methods = self.resolver.method(flow.thing, name) if isinstance(flow.thing, Obj) else []
+            if methods:
+                out.extend(Flow(method, flow.hops) for method in methods)
+            else:
+                out.extend(self.resolver.attributes((flow,), name, at, frame))
+        return union(out)
 
     @cached_property
     def _counting(self) -> frozenset[str]:
@@ -224,6 +233,29 @@ class Java:
             shorter is not fn and shorter.name == fn.name and shorter.module is fn.module and shorter.head.owner == fn.head.owner
         )
         return alike and len(shorter.positional) < len(fn.positional)
+
+    def past_overloads(self, fn: Fun, sites: list[Site]) -> list[Site]:
+        """Call sites of a function, in which those of a shorter overload of it stand for the one in there."""
+        out: list[Site] = []
+        for frame, site, args, this in sites:
+            if not self.stands_in(frame.fn, fn):
+                out.append((frame, site, args, this))
+                continue
+            for above, call, given, receiver in self.past_overloads(frame.fn, self.resolver.callers(frame.fn)[0]):
+                inner = self.resolver.enter(FnVal(frame.fn, None, receiver), call.call, above, given)
+                out.append((inner, site, self.resolver.binds(site.call, inner), this))
+        return out
+
+    def constructors_below(self, constructor: Fun) -> Iterator[Fun]:
+        """Constructors that may begin with a call of this one: of its class and of those that extend it."""
+        owner = self.class_of(constructor)
+        for klass in (owner, *self.names.subtypes(owner)) if owner is not None else ():
+            yield from klass.overloads.get("__init__", ())
+
+    @staticmethod
+    def class_of(fn: Fun) -> Klass | None:
+        """The class that a method or constructor is declared in."""
+        return fn.module.classes[fn.head.owner] if fn.head.owner >= 0 else None
 
     def can_be_set(self, klass: Klass, name: str) -> bool:
         """Whether some method of a class writes a field, so that what it starts with is a default."""
@@ -329,7 +361,12 @@ class Java:
             return nothing
         function = args[row.maps]
         handed = (self.resolver.given_bind(function.expr, kept, function.frame),)
-        return union(nothing, self._called(self.resolver.value(function.expr, function.frame), call, frame, handed))
+        functions = self.resolver.value(function.expr, function.frame)
+        unbound = [x.thing.fn for x in functions if isinstance(x.thing, FnVal) and _is_unbound(x.thing)]
+        if not unbound:
+            return union(nothing, self._called(functions, call, frame, handed))
+        own = [FnVal(fn, None, x.thing) for fn in unbound if not fn.positional for x in kept]
+        return union(nothing, self._called(tuple(Flow(x) for x in own), call, frame, ())) or unknown("a call of something unknown")
 
     def _called(self, functions: Flows, call: f.Call, frame: Frame, args: tuple[Bind, ...]) -> Flows:
         """What functions that are values give."""
@@ -383,6 +420,11 @@ def _refers(holder: Fun, name: str) -> bool:
         nodes += [node for field in fields if field.init is not None for node in walk(field.init)]
     called = {id(node.fn) for node in nodes if isinstance(node, f.Call)}
     return any(isinstance(node, f.Field) and node.name == name and id(node) not in called for node in nodes)
+
+
+def _is_unbound(function: FnVal) -> bool:
+    """Whether it is a method whose receiver comes as its argument: `Type::method`."""
+    return function.this is None and function.fn.is_method and not function.fn.head.is_static
 
 
 def _chain(frame: Frame | None) -> Iterator[Frame]:

@@ -216,7 +216,7 @@ class Offers:
         explained = False
         for _ in range(3):
             further: list[Fun] = []
-            for fn in level:
+            for fn in level:  # grows: an overload with less parameters is no step of its own
                 for _frame, site, _args, _this in self.resolver.callers(fn)[0]:
                     if site.fn in seen or (site.fn.module.is_test and not wait.fn.module.is_test):
                         continue
@@ -224,7 +224,8 @@ class Offers:
                     scopes = _scopes(site.fn)
                     dropped = self._dropped((o for scope in scopes for o in self._of_function(scope)), wait, holder)
                     if dropped is None:
-                        further.extend(scope for scope in scopes if scope is site.fn or scope not in seen)
+                        beside = level if self.resolver.java.stands_in(site.fn, fn) else further
+                        beside.extend(scope for scope in scopes if scope is site.fn or scope not in seen)
                         continue
                     explained = True
                     place = (site.fn.module.path, site.call.at)

@@ -10,7 +10,7 @@ from typing import Any
 
 from resilint import facts as f
 from resilint.flow.elements import Elements
-from resilint.flow.java import Java
+from resilint.flow.java import Java, Site
 from resilint.flow.narrow import keeps
 from resilint.flow.values import (
     Absent,
@@ -354,6 +354,8 @@ class Resolver:
             case f.Ref():
                 return self.name(expr.name, expr, frame)
             case f.Field():
+                if frame.fn.module.language == "java" and isinstance(expr.base, f.Ref):
+                    return self.java.reference(expr, frame)
                 return self.attributes(self.value(expr.base, frame), expr.name, expr, frame)
             case f.Call():
                 return self.result(expr, frame)
@@ -501,7 +503,7 @@ class Resolver:
         for bind in args:
             if bind is not called:
                 flows = union(*(self.element(flow, bind.frame) for flow in self.value(bind.expr, bind.frame)))
-                out.append(self._given(bind.expr, flows, bind.frame))
+                out.append(self.given_bind(bind.expr, flows, bind.frame))
         return tuple(out)
 
     def _received(self, expr: f.Recv, frame: Frame) -> Flows:
@@ -959,9 +961,9 @@ class Resolver:
         return {name for name in top.body.definitions if name in self._decorated_by}
 
     def _handed(self, flows: Flows, decorator: f.Expr, frame: Frame, fn: Fun) -> tuple[Bind, ...]:
-        return (self._given(decorator, flows, frame, fn),)
+        return (self.given_bind(decorator, flows, frame, fn),)
 
-    def _given(self, place: f.Node, flows: Flows, frame: Frame, fn: Fun | None = None) -> Bind:
+    def given_bind(self, place: f.Node, flows: Flows, frame: Frame, fn: Fun | None = None) -> Bind:
         """An argument that nobody wrote and whose value is known."""
         key = (id(place), frame, fn, _things_of(flows))
         bind = self._givens.get(key)
@@ -992,6 +994,11 @@ class Resolver:
         if frame.args is not None and frame.site is not None and frame.caller is not None:
             return self._bound(param, frame.args, fn, frame, frame.site)
         sites, whole = self.callers(fn)
+        if fn.module.language == "java":
+            called = self.java.past_overloads(fn, sites)
+            if sites and not called:
+                return self._by_overload(param, fn, frame, sites)
+            sites = called
         out: list[Flow] = []
         for caller, site, args, this in sites:
             inner = self._intern(Frame(fn, site.call, caller, args, this, frame.closure))
@@ -1002,6 +1009,14 @@ class Resolver:
             found = union(out)
             return self._typed(found, param.type, frame) if param.type is not None and fn.module.language == "java" else found
         return self._uncalled(param, fn, frame)
+
+    def _by_overload(self, param: f.Param, fn: Fun, frame: Frame, sites: list[Site]) -> Flows:
+        """What shorter overloads that nobody here calls give a parameter: its defaults."""
+        out: list[Flow] = []
+        for caller, site, args, this in sites:
+            inner = self._intern(Frame(fn, site.call, caller, args, this, frame.closure))
+            out.extend(flow._replace(default=True) for flow in self._bound(param, args, fn, inner, site.call))
+        return union(out, unknown("a parameter that no call here sets", unit_of_name(param.name)))
 
     def _uncalled(self, param: f.Param, fn: Fun, frame: Frame) -> Flows:
         if fn.module.language == "java" and (wired := wired_parameter(self.wiring, param, frame)):
@@ -1028,6 +1043,10 @@ class Resolver:
             flows = self.value(bind.expr, bind.frame)
             if isinstance(bind.expr, _Given):
                 return flows
+            if fn.module.language == "java" and self._is_default(bind, fn):
+                assert bind.frame.caller is not None and bind.frame.site is not None
+                omitted = Omitted(bind.frame.caller.fn, bind.frame.site)
+                flows = tuple(x._replace(omitted=(*x.omitted, omitted)) for x in flows)
             text = f"passed to {fn.head.qual} as `{param.name}`"
             return tuple(x.hop(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, text)) for x in flows)
         if param.kind in ("*", "**"):
@@ -1044,6 +1063,12 @@ class Resolver:
                 left_out = self._left_out(param, fn, frame, site)
                 return union(*(_instead(x, left_out) if isinstance(x.thing, Absent) else (x,) for x in found))
         return self._left_out(param, fn, frame, site)
+
+    def _is_default(self, bind: Bind, fn: Fun) -> bool:
+        """Whether an argument is what a shorter overload, called from a known place, gives instead of its caller."""
+        if bind.frame.caller is None or bind.frame.site is None or not self.java.stands_in(bind.frame.fn, fn):
+            return False
+        return not any(isinstance(node, f.Ref) and node.name.partition(".")[0] in bind.frame.fn.params for node in walk(bind.expr))
 
     def _left_out(self, param: f.Param, fn: Fun, frame: Frame, site: f.Node) -> Flows:
         """What a parameter is in a call that does not give it."""
@@ -1307,6 +1332,8 @@ class Resolver:
             for site in caller.body.calls:
                 if shift == "name" and site.last not in wanted and site.call.at not in observed:
                     continue
+                if shift == "chain" and site.last not in ("this", "super"):
+                    continue
                 if shift == "variable" and site.call.at not in observed and not self._is_variable(site, caller):
                     continue
                 if any(known.call is site.call for _, known, _, _ in out):
@@ -1318,7 +1345,7 @@ class Resolver:
                 if self._spent():
                     self._lowest = -1
                     return out, False
-                if fn.module.language == "java" and fn.head.kind != "lambda" and shift == "name":
+                if fn.module.language == "java" and fn.head.kind != "lambda" and shift in ("name", "chain"):
                     if self.java.reaches(site, fn):
                         out.append((frame, site, self.binds(site.call, frame), None))
                     if len(out) > SITES:
@@ -1394,6 +1421,8 @@ class Resolver:
 
     def _candidates(self, fn: Fun, wanted: frozenset[str]) -> Iterator[tuple[Fun, str]]:
         seen: set[Fun] = set()
+        if fn.module.language == "java" and fn.name == "__init__":
+            yield from ((constructor, "chain") for constructor in self.java.constructors_below(fn))
         if fn.head.kind != "lambda":
             for name in sorted(wanted):
                 for caller in self.names.callers(name):
@@ -1478,6 +1507,8 @@ class Resolver:
     def handed_over(self, fn: Fun) -> bool:
         """Whether the function itself is stored or passed, so that others may call it."""
         last = fn.name
+        if fn.module.language == "java":
+            return self.java.is_referred_to(fn)
         return any(holder.module is fn.module or fn.is_method for holder in self.names.values_of.get(last, ()))
 
     def _fits(self, fn: Fun, call: f.Call) -> bool:
@@ -1627,6 +1658,10 @@ class Resolver:
         row = table.call(name)
         if row is not None and row.counts is not None:
             return self.java.counted(row, call, args, frame)
+        if row is not None and row.arithmetic is not None:
+            return self.java.changed(row, call, args, frame)
+        if row is not None and row.gives is not None:
+            return self.java.given(row, holder, call, args, frame)
         if row is not None and row.conversion:
             return self._conversion(row, args)
         returned = table.returned(name)
@@ -2231,7 +2266,8 @@ class Resolver:
         order, external = self.mro(klass)
         written = self.written(obj, name)
         out.extend(written)
-        methods = self.method(obj, name)
+        # Java tells a field from a method of its name by how it is written.
+        methods = [] if klass.module.language == "java" and any(name in k.fields for k in order) else self.method(obj, name)
         for target in methods:
             head = target.fn.head
             if head.is_property:
@@ -2248,6 +2284,8 @@ class Resolver:
         if not written or obj.kind in ("any", "outside"):
             for k in order:
                 found = self.class_field(k, name) if k.module.language != "go" else ()
+                if found and k.module.language == "java" and obj.kind == "new" and self.java.can_be_set(k, name):
+                    found = tuple(x._replace(omitted=(*x.omitted, *self._left_at(obj))) for x in found)
                 if found:
                     out.extend(found)
                     break
@@ -2278,6 +2316,12 @@ class Resolver:
         if not out:
             out.extend(Flow(Unknown("__getattr__")) for _ in self.method(obj, "__getattr__"))
         return union(out) or unknown(f"no {name} in {klass.name}")
+
+    @staticmethod
+    def _left_at(obj: Obj) -> tuple[Omitted, ...]:
+        """The place where an object is made, if it is one that leaves something as it is."""
+        frame = obj.frame
+        return (Omitted(frame.fn, obj.node),) if frame is not None and isinstance(obj.node, f.Node) else ()
 
     def _method_value(self, target: FnVal) -> Flows:
         """A method as a value, with what decorates it."""
@@ -2398,6 +2442,13 @@ class Resolver:
                 frame: Frame | None = None
                 if base == receiver:
                     if klass is None or owner not in family:
+                        continue
+                    known = self.java.called_on(obj, writer) if writer.module.language == "java" else None
+                    if known is not None:
+                        here = self.hop(writer, d.node or d.expr, f"`{key}` is set here")
+                        for run in known:
+                            for flow in self.defined(d, run):
+                                yield flow.hop(here)
                         continue
                     frame = self.constructor_frame(obj, writer) or self._intern(
                         Frame(writer, this=obj if obj.kind != "any" else None)
