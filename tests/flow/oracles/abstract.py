@@ -54,6 +54,16 @@ class Or:
 
 
 @dataclass(frozen=True)
+class Coalesce:
+    """The first that is not nothing, else the second. `form`: `value` takes both, `lazy` a function that gives the second, and
+    `strict` raises where both are nothing."""
+
+    left: Expr
+    right: Expr
+    form: str
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of two values by a test."""
 
@@ -101,7 +111,7 @@ class New:
     args: tuple[Arg, ...]
 
 
-Expr = Lit | Const | Var | Attr | Or | Choice | Arith | Call | New
+Expr = Lit | Const | Var | Attr | Or | Coalesce | Choice | Arith | Call | New
 
 
 @dataclass(frozen=True)
@@ -294,6 +304,12 @@ class _Machine:
                 return owner[name]
             case Or(left, right):
                 return self.value(left, scope) or self.value(right, scope)
+            case Coalesce(left, right, form):
+                first = self.value(left, scope)
+                second = self.value(right, scope) if first is None or form != "lazy" else None
+                if form == "strict" and first is None and second is None:
+                    raise _Dies
+                return second if first is None else first
             case Choice(test, then, orelse):
                 return self.value(then if self.test(test, scope) else orelse, scope)
             case Arith(op, left, right):

@@ -15,6 +15,9 @@ PYTHON_STAGES = ("helper", "keyword", "field", "options", "partial", "closure", 
 PYTHON_SLOTS = ("function", "session")
 GO_STAGES = ("options", "field", "option", "helper", "closure")
 GO_SLOTS = ("client", "held")
+JAVA_STAGES = ("helper", "overload", "field", "optional", "setter", "options", "record", "factory", "closure")
+JAVA_SLOTS = ("request", "owned")
+_KINDS = {"python": (PYTHON_STAGES, PYTHON_SLOTS), "go": (GO_STAGES, GO_SLOTS), "java": (JAVA_STAGES, JAVA_SLOTS)}
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,11 @@ def _can_be_cut(language: str, stages: tuple[str, ...], link: int) -> bool:
 
     Python: keywords that a `**kw` swallows promise nothing by name. Go: a function that takes a duration must be given one; an
     exported option maker that nothing here calls may be called elsewhere, so what its option sets is not known and all is quiet.
+    Java: a method or constructor without a shorter overload must be given one; a bean's setter that nobody calls may be called by a
+    framework.
     """
+    if language == "java":
+        return link >= len(stages) - 1 or stages[link + 1] in ("overload", "optional", "options")
     if language == "python":
         return link == len(stages) or stages[link] != "kwargs"
     return link >= len(stages) - 1 or stages[link + 1] not in ("helper", "closure", "option")
@@ -45,7 +52,7 @@ def _can_be_cut(language: str, stages: tuple[str, ...], link: int) -> bool:
 def chains(draw: st.DrawFn, language: str) -> Chain:
     """Chains of up to three stages before the slot: an offer is looked for up to three calls above the wait."""
     choose = Choices(draw)
-    kinds, slots = (PYTHON_STAGES, PYTHON_SLOTS) if language == "python" else (GO_STAGES, GO_SLOTS)
+    kinds, slots = _KINDS[language]
     stages = tuple(choose.of(kinds) for _ in range(choose.number(0, 3)))
     slot = choose.of(slots)
     if language == "python":
@@ -252,3 +259,129 @@ class GoChain:
         else:
             out.add(f"return {onward}", 1, f"link{index}")
         out.add("}")
+
+
+class JavaChain:
+    """A chain as Java. The tag `link2` is on the line on which stage 2 hands on or, as the last, makes the request or client."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.out = Lines("src/main/java/com/acme/Shop.java")
+        self.out.add("package com.acme;")
+        for target in ("com.example.wire.Client", "java.net.URI", "java.time.Duration", "java.net.http.*"):
+            self.out.add(f"import {target};")
+        self.out.add("public class Shop {")
+        self._slot()
+        for index in reversed(range(len(chain.stages))):
+            self._stage(index)
+        self._block(
+            "public static void main(String[] args) throws Exception {",
+            'String url = "http://stock/";',
+            self._call(0, "Duration.ofSeconds(3)"),
+        )
+        self.out.add("}")
+        self.files = {self.out.path: self.out.text}
+
+    def _block(self, head: str, *rows: str, indent: int = 1, tag: str = "") -> None:
+        """A block; the tag is on its last row."""
+        self.out.add(head, indent)
+        for row in rows[:-1]:
+            self.out.add(row, indent + 1)
+        self.out.add(rows[-1], indent + 1, tag)
+        self.out.add("}", indent)
+
+    def _slot(self) -> None:
+        last = len(self.chain.stages)
+        cut, tag = self.chain.cut == last, f"link{last}"
+        if self.chain.slot == "request":
+            written = "" if cut else ".timeout(timeout)"
+            request = f"HttpRequest.newBuilder(URI.create(url)){written}.build()"
+            self.out.add("static final HttpClient HTTP = HttpClient.newHttpClient();", 1)
+            self._block("static void send(String url) throws Exception {", "send(url, null);")
+            self._block(
+                "static void send(String url, Duration timeout) throws Exception {",
+                f"HTTP.send({request}, HttpResponse.BodyHandlers.discarding());",
+                tag=tag,
+            )
+            return
+        self.out.add("static class Sender {", 1)
+        self.out.add("private final Client client;", 2)
+        self._block("Sender() {", "this(null);", indent=2)
+        self._block("Sender(Duration timeout) {", f'client = new Client("stock"{"" if cut else ", timeout"});', indent=2, tag=tag)
+        self._block("void fetch(String url) {", "client.fetch(url);", indent=2)
+        self.out.add("}", 1)
+
+    def _call(self, index: int, value: str | None) -> str:
+        """The statements that call a stage with a value or without."""
+        kind = self.chain.stages[index] if index < len(self.chain.stages) else self.chain.slot
+        given = value or ""
+        if kind == "request":
+            return f"send(url{'' if value is None else f', {value}'});"
+        if kind == "owned":
+            return f"new Sender({given}).fetch(url);"
+        if kind in ("field", "optional"):
+            return f"new Step{index}({given}).run(url);"
+        if kind == "setter":
+            written = "" if value is None else f"held{index}.setTimeout({value}); "
+            return f"Step{index} held{index} = new Step{index}(); {written}held{index}.run(url);"
+        if kind == "factory":
+            return f"Step{index}.of({given}).run(url);"
+        if kind == "options":
+            return f"step{index}(url, Options{index}.builder(){'' if value is None else f'.timeout({value})'}.build());"
+        if kind == "record":
+            return f"step{index}(url, new Limits{index}({given}));"
+        return f"step{index}(url{'' if value is None else f', {value}'});"
+
+    def _stage(self, index: int) -> None:
+        kind, tag = self.chain.stages[index], f"link{index}"
+        owned = kind in ("field", "optional", "setter", "factory")
+        carried = {"options": "options.timeout()", "record": "limits.timeout()"}.get(kind, "this.timeout" if owned else "timeout")
+        onward = self._call(index + 1, None if self.chain.cut == index else carried)
+        if owned:
+            self._class(index, kind, onward)
+            return
+        parameter = {"options": f"Options{index} options", "record": f"Limits{index} limits"}.get(kind, "Duration timeout")
+        head = f"static void step{index}(String url, {parameter}) throws Exception {{"
+        if kind == "options":
+            self._options(index)
+        elif kind == "record":
+            self.out.add(f"record Limits{index}(Duration timeout) {{ }}", 1)
+        elif kind == "overload":
+            self._block(f"static void step{index}(String url) throws Exception {{", f"step{index}(url, null);")
+        if kind != "closure":
+            self._block(head, onward, tag=tag)
+            return
+        self.out.add(head, 1)
+        self._block("Runnable run = () -> {", onward, indent=2, tag=tag)
+        self.out.rows[-1] += ";"
+        self.out.add("run.run();", 2)
+        self.out.add("}", 1)
+
+    def _class(self, index: int, kind: str, onward: str) -> None:
+        name = f"Step{index}"
+        self.out.add(f"static class {name} {{", 1)
+        self.out.add(f"private {'' if kind == 'setter' else 'final '}Duration timeout;", 2)
+        if kind == "setter":
+            self._block("void setTimeout(Duration timeout) {", "this.timeout = timeout;", indent=2)
+        else:
+            self._block(f"{name}(Duration timeout) {{", "this.timeout = timeout;", indent=2)
+        if kind == "optional":
+            self._block(f"{name}() {{", "this(null);", indent=2)
+        elif kind == "factory":
+            self._block(f"static {name} of(Duration timeout) {{", f"return new {name}(timeout);", indent=2)
+        self._block("void run(String url) throws Exception {", onward, indent=2, tag=f"link{index}")
+        self.out.add("}", 1)
+
+    def _options(self, index: int) -> None:
+        name = f"Options{index}"
+        self.out.add(f"static class {name} {{", 1)
+        self.out.add("private final Duration timeout;", 2)
+        self._block(f"private {name}(Builder builder) {{", "this.timeout = builder.timeout;", indent=2)
+        self._block("static Builder builder() {", "return new Builder();", indent=2)
+        self._block("Duration timeout() {", "return timeout;", indent=2)
+        self.out.add("static class Builder {", 2)
+        self.out.add("private Duration timeout = null;", 3)
+        self._block("Builder timeout(Duration timeout) {", "this.timeout = timeout;", "return this;", indent=3)
+        self._block(f"{name} build() {{", f"return new {name}(this);", indent=3)
+        self.out.add("}", 2)
+        self.out.add("}", 1)

@@ -19,6 +19,7 @@ from .abstract import (
     Check,
     Choice,
     Class,
+    Coalesce,
     Const,
     Do,
     Expr,
@@ -49,9 +50,10 @@ Scope = dict[str, str]
 
 
 class _Maker:
-    def __init__(self, choose: Choices, go: bool) -> None:
+    def __init__(self, choose: Choices, go: bool, java: bool) -> None:
         self.choose = choose
         self.go = go
+        self.java = java
         self.null: Number = 0 if go else None
         self.constants: dict[str, tuple[Number, str]] = {}
         self.classes: list[Class] = []
@@ -244,7 +246,7 @@ class _Maker:
         places = self.places(scope)
         kinds = ["place", "place", "literal", "const"]
         if depth:
-            kinds += ["or", "arith", "call", "place"] if self.go else ["or", "choice", "arith", "call"]
+            kinds += ["or", "arith", "call", "place"] if self.go else ["coalesce" if self.java else "or", "choice", "arith", "call"]
         kind = choose.of(kinds)
         if kind == "place" and places:
             return choose.of(places)
@@ -252,6 +254,8 @@ class _Maker:
             return Const(choose.of(tuple(self.constants)))
         if kind == "or":
             return Or(self.expr(scope, depth - 1), self.expr(scope, depth - 1))
+        if kind == "coalesce":
+            return Coalesce(self.expr(scope, depth - 1), self.expr(scope, depth - 1), choose.of(("value", "lazy", "strict")))
         if kind == "choice":
             return Choice(self.test(scope), self.expr(scope, depth - 1), self.expr(scope, depth - 1))
         if kind == "arith":
@@ -300,6 +304,7 @@ class _Maker:
 
 
 @st.composite
-def programs(draw: st.DrawFn, go: bool) -> Program:
-    """Programs that only compute timeouts; `go`: made of what Go can say."""
-    return _Maker(Choices(draw), go).program()
+def programs(draw: st.DrawFn, go: bool = False, java: bool = False) -> Program:
+    """Programs that only compute timeouts; `go`: made of what Go can say, so of numbers that are never nothing; `java`: of what
+    Java can say with boxed numbers and durations."""
+    return _Maker(Choices(draw), go, java).program()

@@ -146,6 +146,7 @@ class PythonPrinter:
                 return self.call(name, args, form)
             case New(name, args):
                 return f"{name}({self._args(args)})"
+        raise AssertionError(f"not printed in Python: {expr}")
 
     def call(self, name: str, args: tuple[Arg, ...], form: str = "plain", more: str = "") -> str:
         """A call; of a method on its first argument."""

@@ -48,7 +48,7 @@ class ClientStyle:
     """Where a client lives, what carries its timeout, how many functions lie between it and its call, in which file it is made.
 
     `value`: how the number is written where the carrier starts. `spread`: the argument comes out of a mapping, where a language
-    has that.
+    has that, or goes through a builder. `closure`: the call stands in a function literal that is called at once.
     """
 
     home: str
@@ -57,6 +57,7 @@ class ClientStyle:
     depth: int
     moved: bool
     spread: bool
+    closure: bool
 
 
 @dataclass(frozen=True)
@@ -100,24 +101,47 @@ def styles(draw: st.DrawFn, shape: Shape) -> Style:
         home = choose.of(HOMES)
         carriers = CARRIERS[home] if bound != "none" else tuple(c for c in CARRIERS[home] if c in ("direct", "config"))
         clients.append(
-            ClientStyle(home, choose.of(carriers), choose.of(VALUES), choose.number(0, 2), choose.chance(50), choose.chance(30))
+            ClientStyle(
+                home,
+                choose.of(carriers),
+                choose.of(VALUES),
+                choose.number(0, 2),
+                choose.chance(50),
+                choose.chance(30),
+                choose.chance(30),
+            )
         )
     return Style(tuple(clients), choose.of(VALUES), choose.chance(50), choose.chance(50), choose.of(("", "_next", "X")))
 
 
+_ROOTS = {"python": "wire", "go": "example.com/wire", "java": "com.example.wire"}
+
+
 def _rows(language: str) -> dict[str, object]:
     """Knowledge of `wire`, the same in every language but for how names and units are spelled."""
-    python = language == "python"
-    root = "wire" if python else "example.com/wire"
-    unit = "s" if python else "dur"
+    root = _ROOTS[language]
+    unit = "s" if language == "python" else "dur"
 
     def call(type_name: str, method: str) -> str:
-        return f"{root}.{type_name}.{method if python else method.capitalize()}"
+        return f"{root}.{type_name}.{method.capitalize() if language == 'go' else method}"
+
+    def built(type_name: str) -> list[str]:
+        return [f"{root}.{type_name}.Builder.build"] if language == "java" else []
 
     def where(name: str, position: int) -> dict[str, object]:
-        return {"arg": name, "pos": position} if python else {"field": "".join(part.capitalize() for part in name.split("_"))}
+        if language == "java":
+            return {"pos": position}
+        return {"arg": name, "pos": position} if language == "python" else {"field": _joined(name)}
 
-    off: list[object] = [0, None] if python else [0]
+    offs: dict[str, list[object]] = {"python": [0, None], "go": [0], "java": ["zero", None]}
+    off = offs[language]
+    client = {"slot": "total", **where("timeout", 1), "unit": unit, "disabled": off}
+    server = {"slot": "read", **where("read_timeout", 1), "unit": unit, "disabled": off}
+    needs = [{"any": ["read"], "severity": "error", "say": "a slow peer holds a connection for ever"}]
+    builders = [
+        _builder(f"{root}.Client", {**client, "pos": 0, "setter": "timeout"}),
+        _builder(f"{root}.Server", {**server, "pos": 0, "setter": "readTimeout"}),
+    ]
     return {
         "library": "wire",
         "language": language,
@@ -126,30 +150,37 @@ def _rows(language: str) -> dict[str, object]:
         "types": [
             {
                 "name": f"{root}.Client",
+                "made_by": built("Client"),
                 "role": "client",
                 "protocol": "http",
                 "carries": True,
-                "bounds": [{"slot": "total", **where("timeout", 1), "unit": unit, "disabled": off}],
+                "bounds": [client],
                 "enough": ["total"],
             },
             {
                 "name": f"{root}.Server",
+                "made_by": built("Server"),
                 "role": "server",
                 "protocol": "http",
                 "carries": True,
-                "bounds": [{"slot": "read", **where("read_timeout", 1), "unit": unit, "disabled": off}],
-                "needs": [{"any": ["read"], "severity": "error", "say": "a slow peer holds a connection for ever"}],
+                "bounds": [server],
+                "needs": needs,
             },
             {
                 "name": f"{root}.Group",
                 "role": "group",
                 "bounds": [{"slot": "concurrency", **where("limit", 0), "unit": "count"}],
             },
+            *(builders if language == "java" else []),
         ],
         "calls": [
             {"names": [call("Client", "fetch")], "does": "network", "protocol": "http"},
             {"names": [call("Group", "run")], "does": "spawn", "spawn": {"target": 0, "waits_for_slot": True}},
-            {"names": [call("Group", "wait")], "does": "wait", "bounds": [{"slot": "wait", "default": "unset"}]},
+            {
+                "names": [call("Group", "wait" if language != "java" else "join")],
+                "does": "wait",
+                "bounds": [{"slot": "wait", "default": "unset"}],
+            },
             {"names": [call("Server", "handle")], "does": "configure"},
             {"names": [call("Server", "serve")], "does": "serve"},
         ],
@@ -157,4 +188,21 @@ def _rows(language: str) -> dict[str, object]:
     }
 
 
-KNOWLEDGE = tuple(Inline(_rows(language), f"wire for {language}") for language in ("python", "go"))
+def _joined(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def _builder(made: str, bound: dict[str, object]) -> dict[str, object]:
+    """A builder of that type, which its `builder` makes."""
+    return {
+        "name": f"{made}.Builder",
+        "made_by": [f"{made}.builder"],
+        "role": "value",
+        "protocol": "http",
+        "fluent": True,
+        "bounds": [bound],
+        "returns": {"build": made},
+    }
+
+
+KNOWLEDGE = tuple(Inline(_rows(language), f"wire for {language}") for language in _ROOTS)

@@ -114,6 +114,8 @@ class GoShop:
             onward = f"load{level + 1}{end}(client)" if level + 1 < style.depth else 'client.Fetch("/stock")'
             self._block(out, f"func load{level}{end}(client *wire.Client) {{", onward)
         form = f"load0{end}({{}})" if style.depth else '{}.Fetch("/stock")'
+        if style.closure:
+            form = f"func() {{{{ {form} }}}}()"
         return form.format
 
     def _service(self) -> None:

@@ -99,6 +99,8 @@ class PythonShop:
             onward = f"load{level + 1}{end}(client)" if level + 1 < style.depth else 'client.fetch("/stock")'
             out.add(onward, 1)
         form = f"load0{end}({{}})" if style.depth else '{}.fetch("/stock")'
+        if style.closure:
+            form = f"(lambda: {form})()"
         return form.format
 
     def _service(self) -> None:

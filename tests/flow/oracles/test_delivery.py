@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from resilint.settings import Settings
 
-from .delivery import Chain, GoChain, PythonChain, chains
+from .delivery import Chain, GoChain, JavaChain, PythonChain, chains
 from .harness import bounded, found_in, linked, shown
+from .shop import KNOWLEDGE
 
 CODES = ("RS101", "RS104", "RS105", "RS108")
 
 
-def judge(chain: Chain, printed: PythonChain | GoChain) -> None:
+def judge(chain: Chain, printed: PythonChain | GoChain | JavaChain) -> None:
     """The findings of a printed chain are those that its cut makes."""
-    found = found_in(linked(printed.files), CODES)
+    found = found_in(linked(printed.files, Settings(knowledge=KNOWLEDGE)), CODES)
     places = [(code, line) for code, _, line, _ in found]
     # Decision: a timeout is lost in the function that got it and does not hand it on. There, what lacks it is reported: the call on
     # the way to the wait or, in the last stage, the wait itself or the client's construction. RS101 is silent beside it.
@@ -35,3 +37,10 @@ def test_python_chains(chain: Chain) -> None:
 def test_go_chains(chain: Chain) -> None:
     judge(chain.intact(), GoChain(chain.intact()))
     judge(chain, GoChain(chain))
+
+
+@bounded(50)
+@given(chains("java"))
+def test_java_chains(chain: Chain) -> None:
+    judge(chain.intact(), JavaChain(chain.intact()))
+    judge(chain, JavaChain(chain))

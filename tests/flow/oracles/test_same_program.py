@@ -10,10 +10,11 @@ from resilint.settings import Settings
 from .harness import bounded, found_in, linked, shown
 from .shop import KNOWLEDGE, Shape, Style, shapes, styles
 from .shop_go import GoShop
+from .shop_java import JavaShop
 from .shop_python import PythonShop
 
 CODES = ("RS101", "RS102", "RS103", "RS104", "RS105", "RS107", "RS108", "RS301", "RS302")
-PRINTERS: dict[str, type[PythonShop] | type[GoShop]] = {"python": PythonShop, "go": GoShop}
+PRINTERS: dict[str, type[PythonShop] | type[GoShop] | type[JavaShop]] = {"python": PythonShop, "go": GoShop, "java": JavaShop}
 
 
 @st.composite
