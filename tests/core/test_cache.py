@@ -197,10 +197,10 @@ KILLER = """\
 import os
 import resilint.read as seam
 
-def read(data, kind, whole=seam.read):
+def read(data, kind, dialect, whole=seam.read):
     if b"KILL" in data:
         os._exit(9)
-    return whole(data, kind)
+    return whole(data, kind, dialect)
 
 seam.read = read
 """
