@@ -196,10 +196,10 @@ def test_a_broken_reader_names_the_file(work: Path, report: Run, monkeypatch: py
     (work / "b.yaml").write_text("a: 1\n")
     from resilint import read
 
-    def broken(data: bytes, kind: str) -> bytes:
+    def broken(data: bytes, kind: str, dialect: str) -> bytes:
         if kind == "yaml":
             raise ValueError("bad")
-        return whole(data, kind)
+        return whole(data, kind, dialect)
 
     whole = read.read
     monkeypatch.setattr(read, "read", broken)
