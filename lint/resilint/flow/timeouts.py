@@ -600,7 +600,8 @@ def servers_without_timeout(program: Program) -> Iterator[Fault]:
                 for target in program.targets(site):
                     entry = (table.constructs(target.name) or table.made_by(target.name)) if target.name else None
                     if entry is not None and entry.needs:
-                        yield from _server(program, entry, Obj("call", entry.name, frame, site.call, target.name), fn, site.call)
+                        server = Obj("call", entry.name, frame, site.call, target.name, target.holder)
+                        yield from _server(program, entry, server, fn, site.call)
                     if target.entry is not None and target.entry.server is not None:
                         kind_entry = table.type(target.entry.server)
                         if kind_entry is not None:
