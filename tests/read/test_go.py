@@ -54,7 +54,8 @@ from resilint.facts import (
     encode,
 )
 from resilint.read import read as read_encoded
-from resilint.read.go import MAX_DEPTH, read
+from resilint.read.go import read
+from resilint.read.lowering import MAX_DEPTH
 
 INT = Type("int")
 ERR = Type("error")

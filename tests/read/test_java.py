@@ -53,7 +53,8 @@ from resilint.facts import (
     encode,
 )
 from resilint.read import read as read_encoded
-from resilint.read.java import MAX_DEPTH, read
+from resilint.read.java import read
+from resilint.read.lowering import MAX_DEPTH
 
 INT = Type("int")
 STRING = Type("String")

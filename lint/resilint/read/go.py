@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal, cast
+from typing import Literal
 
 import tree_sitter_go
-from msgspec import Raw
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node
 
 from resilint.facts import (
     Arg,
@@ -40,14 +39,12 @@ from resilint.facts import (
     Import,
     Index,
     Is,
-    Jump,
     Lit,
     Loop,
     New,
     Opaque,
     Pair,
     Param,
-    ReadError,
     Recv,
     Ref,
     Return,
@@ -60,38 +57,57 @@ from resilint.facts import (
     Un,
     encode_block,
 )
-from resilint.read.comments import suppressions
-from resilint.read.treesitter import ERROR_KIND, MAX_ERRORS, broken_places, comment_finder, field_id, kind_ids, text_of
-from resilint.text import says_generated
+from resilint.read.lowering import (
+    MAX_DEPTH,
+    MAX_ITEMS,
+    Grammar,
+    Reading,
+    chain_of,
+    chained,
+    cut,
+    facts_of,
+    false,
+    first_child,
+    jump,
+    leaf,
+    named_type,
+    nothing,
+    null,
+    opaque,
+    parameters_of,
+    paren,
+    reserve,
+    stray,
+    too_deep,
+    true,
+    type_of,
+)
+from resilint.read.treesitter import ERROR_KIND
 
-MAX_DEPTH = 120
-"""Nesting below this is kept; deeper parts become an `Opaque` and a `ReadError`. An expression or block level costs up to four
-levels of the body's decoder, which has about a thousand."""
-
-_MAX_ITEMS = 64
-_MAX_CHAIN = 32
-"""Operators in a row that stay nested as written; longer chains are built in a shallow form."""
-_MAX_KNOWN_TYPES = 20_000
-
-_LANGUAGE = Language(tree_sitter_go.language())
-_PARSER = Parser(_LANGUAGE)
-_NO_BODY = encode_block(())
+_GRAMMAR = Grammar(
+    Language(tree_sitter_go.language()),
+    comments=("comment",),
+    quoted=(
+        "interpreted_string_literal_content",
+        "raw_string_literal_content",
+        "interpreted_string_literal",
+        "raw_string_literal",
+        "rune_literal",
+        "escape_sequence",
+    ),
+    operator="&^",
+)
+_PARSER = _GRAMMAR.parser
+_EXPR = _GRAMMAR.expr
+_STMT = _GRAMMAR.stmt
+_TYPES = _GRAMMAR.types
+_BINARY_OPS = _GRAMMAR.operators
 
 # ---------------------------------------------------------------- ids of the grammar
 
-
-def _ids(kind: str) -> tuple[int, ...]:
-    return kind_ids(_LANGUAGE, kind)
-
-
-def _id(kind: str) -> int:
-    (only,) = _ids(kind)
-    return only
-
-
-def _field(name: str) -> int:
-    return field_id(_LANGUAGE, name)
-
+_id = _GRAMMAR.id
+_field = _GRAMMAR.field
+_ids = _GRAMMAR.ids
 
 _COMMENT = _id("comment")
 _STATEMENTS = _id("statement_list")
@@ -139,14 +155,6 @@ _RAW_STRING = _id("raw_string_literal")
 _STRING = _id("interpreted_string_literal")
 _TRUE = _id("true")
 _EXPRESSIONS = _id("expression_list")
-_QUOTED = (
-    *_ids("interpreted_string_literal_content"),
-    *_ids("raw_string_literal_content"),
-    _STRING,
-    _RAW_STRING,
-    _id("rune_literal"),
-    _id("escape_sequence"),
-)
 _NAMES = frozenset(_ids("identifier") + _ids("blank_identifier"))
 
 _F_ALIAS = _field("alias")
@@ -179,71 +187,26 @@ _BASIC = frozenset(
     {"bool", "string", "byte", "rune", "uintptr", "error", "any", "float32", "float64", "complex64", "complex128"}
 ) | {f"{sign}{bits}" for sign in ("int", "uint") for bits in ("", "8", "16", "32", "64")}
 _CONVERSIONS = _BASIC | {"time.Duration"}
-_BINARY_OPS = {op: op for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&^", "==", "!=", "<", "<=", ">", ">=")} | {
-    "&&": "and",
-    "||": "or",
-}
-_ASSOCIATIVE = frozenset(("+", "*", "&", "|", "^", "and", "or"))
-
 # ---------------------------------------------------------------- state of one reading
 
 
-class _Reader:
+class _Reader(Reading):
     """What the handlers share while one file is read. `calls`, `values` and `writes` belong to the function being read."""
 
     __slots__ = (
         "aliases",
-        "bodies",
-        "calls",
         "class_index",
-        "classes",
-        "data",
         "declared",
-        "errors",
-        "function",
-        "functions",
-        "imports",
-        "label",
-        "lambdas",
-        "module",
-        "package",
-        "package_at",
-        "qual",
-        "sound",
-        "text",
-        "values",
-        "writes",
     )
 
-    def __init__(self, data: bytes, text: str) -> None:
-        self.data = data
-        self.text = text
+    def __init__(self, data: bytes, root: Node) -> None:
+        super().__init__(_GRAMMAR, data, root)
         self.aliases: set[str] = set()
-        self.bodies: list[Raw] = [_NO_BODY]
-        self.calls: set[str] = set()
         self.class_index: dict[str, int] = {}
-        self.classes: list[Class] = []
         self.declared: dict[str, bool] = {}
-        self.errors: list[ReadError] = []
-        self.function = 0
-        self.functions: list[Function] = [_NO_FUNCTION]
-        self.imports: list[Import] = []
-        self.label: str | None = None
-        self.lambdas = 0
-        self.module: list[Stmt] = []
-        self.package = ""
-        self.package_at = len(data)
-        self.qual = ""
-        self.sound = True
-        self.values: set[str] = set()
-        self.writes: set[str] = set()
 
 
-_NO_FUNCTION = Function("", "", "free", 0, 0, 0)
 _NO_CLASS = Class("", "", "alias", 0, 0, 0)
-
-_ExprHandler = Callable[[_Reader, Node, int], Expr]
-_StmtHandler = Callable[[_Reader, Node, int, list[Stmt]], None]
 
 
 def read(data: bytes) -> FileFacts:
@@ -251,42 +214,12 @@ def read(data: bytes) -> FileFacts:
     root = _PARSER.parse(data).root_node
     if root.has_error:
         root = _parse_again(data, root)
-    r = _Reader(data, text_of(data, root, (_COMMENT, *_QUOTED)))
-    if root.has_error:
-        r.sound = False
-        r.errors.extend(broken_places(root, data))
+    r = _Reader(data, root)
     kids = root.named_children
     _name_classes(r, kids)
     for kid in kids:
         _top(r, kid, 0)
-    block = tuple(r.module)
-    r.functions[0] = Function(
-        "<module>",
-        "<module>",
-        "module",
-        0,
-        len(data),
-        0,
-        calls=tuple(sorted(r.calls)),
-        values=tuple(sorted(r.values)),
-        writes=tuple(sorted(r.writes)),
-    )
-    if block:
-        r.bodies[0] = encode_block(block)
-
-    return FileFacts(
-        "go",
-        r.package,
-        tuple(r.imports),
-        tuple(r.functions),
-        tuple(r.classes),
-        None,
-        tuple(r.bodies),
-        (),
-        suppressions(data, comment_finder(root, (_COMMENT,))),
-        tuple(sorted(r.errors, key=_error_key)[:MAX_ERRORS]),
-        says_generated(data[: r.package_at], "go"),
-    )
+    return facts_of(r, root, "go")
 
 
 _NEW_OF_VALUE = re.compile(rb"\bnew\((?=\s*(?:(?!func\b|struct\b|interface\b)[\w.]+\s*[({+\-*/%]|[\d\"'`\-+!^&<]))")
@@ -299,17 +232,6 @@ def _parse_again(data: bytes, root: Node) -> Node:
         return root
     again = _PARSER.parse(changed).root_node
     return root if again.has_error else again
-
-
-def _error_key(error: ReadError) -> tuple[int, str]:
-    return error.at, error.message
-
-
-def _too_deep(r: _Reader, n: Node) -> Opaque:
-    at = n.start_byte
-    if len(r.errors) < 2 * MAX_ERRORS:
-        r.errors.append(ReadError(at, "nested too deeply to read"))
-    return Opaque(at, n.end_byte, ())
 
 
 # ---------------------------------------------------------------- top level
@@ -336,13 +258,13 @@ def _top(r: _Reader, n: Node, d: int) -> None:
         if d < MAX_DEPTH:
             for kid in n.named_children:
                 _top(r, kid, d + 1)
-    elif kind in _STATEMENT_KINDS:
+    elif kind in _GRAMMAR.statements:
         # Only in broken files: a function whose head could not be read leaves its statements here.
         _STMT[kind](r, n, d, r.module)
 
 
 def _package(r: _Reader, n: Node) -> None:
-    r.package_at = n.start_byte
+    r.head_end = n.start_byte
     for name in n.named_children:
         if name.kind_id != _COMMENT:
             r.package = r.text[name.start_byte : name.end_byte]
@@ -402,7 +324,7 @@ def _function_declaration(r: _Reader, n: Node) -> None:
         return
     at = name.start_byte
     text = r.text[at : name.end_byte]
-    _function(r, n, 0, _reserve(r), text, text, "free", at, 0, (), "", -1)
+    _function(r, n, 0, reserve(r), text, text, "free", at, 0, (), "", -1)
 
 
 def _method_declaration(r: _Reader, n: Node) -> None:
@@ -419,15 +341,7 @@ def _method_declaration(r: _Reader, n: Node) -> None:
         if params and params[0].type is not None:
             owner = params[0].type.name
     qual = f"{owner}.{text}" if owner else text
-    _function(r, n, 0, _reserve(r), text, qual, "method", at, 0, params, owner, r.class_index.get(owner, -1))
-
-
-def _reserve(r: _Reader) -> int:
-    """The index of the next function, so that functions inside it come after it."""
-    index = len(r.functions)
-    r.functions.append(_NO_FUNCTION)
-    r.bodies.append(_NO_BODY)
-    return index
+    _function(r, n, 0, reserve(r), text, qual, "method", at, 0, params, owner, r.class_index.get(owner, -1))
 
 
 def _function(
@@ -471,7 +385,7 @@ def _function(
         elif part_kind == _BLOCK:
             body = part
         elif seen > 0 and part_kind in _TYPES:
-            returns = (_type(r, part, 0),)
+            returns = (type_of(r, part, 0),)
     if body is not None:
         block = _block(r, body, d)
         if block:
@@ -497,24 +411,8 @@ def _function(
     r.calls, r.values, r.writes, r.function, r.qual, r.lambdas = outer
 
 
-_KNOWN_PARAMS: dict[str, tuple[Param, ...]] = {"()": ()}
-"""Parameter lists by their text, for the same reason as `_KNOWN_TYPES`."""
-
-
 def _params(r: _Reader, n: Node) -> tuple[Param, ...]:
-    at = n.start_byte
-    end = n.end_byte
-    if end - at > 120 or not r.sound:
-        return _new_params(r, n)
-    text = r.text[at:end]
-    known = _KNOWN_PARAMS.get(text)
-    if known is not None:
-        return known
-    made = _new_params(r, n)
-    if len(_KNOWN_PARAMS) >= _MAX_KNOWN_TYPES:
-        _KNOWN_PARAMS.clear()
-    _KNOWN_PARAMS[text] = made
-    return made
+    return parameters_of(r, n, _new_params)
 
 
 def _new_params(r: _Reader, n: Node) -> tuple[Param, ...]:
@@ -528,7 +426,7 @@ def _new_params(r: _Reader, n: Node) -> tuple[Param, ...]:
                 type_node = declaration.child_by_field_id(_F_TYPE)
                 if type_node is None:
                     continue
-            type_ = _type(r, type_node, 0)
+            type_ = type_of(r, type_node, 0)
             form: Literal["*", "pos"] = "*" if kind == _VARIADIC else "pos"
             names = [r.text[kid.start_byte : kid.end_byte] for kid in kids if kid.kind_id in _NAMES]
             for name in names or ("",):
@@ -540,7 +438,7 @@ def _results(r: _Reader, n: Node | None) -> tuple[tuple[Type, ...], tuple[str, .
     if n is None:
         return (), ()
     if n.kind_id != _PARAMETERS:
-        return (_type(r, n, 0),), ()
+        return (type_of(r, n, 0),), ()
     params = _params(r, n)
     return tuple(p.type for p in params if p.type is not None), tuple(p.name for p in params if p.name)
 
@@ -551,44 +449,9 @@ def _package_values(r: _Reader, n: Node) -> None:
 
 # ---------------------------------------------------------------- types
 
-_KNOWN_TYPES: dict[str, Type] = {}
-"""Types by their text: a type has no position, and the same few are written again and again.
-
-What is remembered must not change any result: a broken file may read the same text otherwise, and deep in another type the
-bound of depth may cut it, so neither takes part.
-"""
-
-
-def _type(r: _Reader, n: Node, d: int) -> Type:
-    at = n.start_byte
-    end = n.end_byte
-    if end - at > 80 or d > MAX_DEPTH - 80 or not r.sound:
-        return _new_type(r, n, d)
-    text = r.text[at:end]
-    known = _KNOWN_TYPES.get(text)
-    if known is not None:
-        return known
-    made = _new_type(r, n, d)
-    if len(_KNOWN_TYPES) >= _MAX_KNOWN_TYPES:
-        _KNOWN_TYPES.clear()
-    _KNOWN_TYPES[text] = made
-    return made
-
-
-def _new_type(r: _Reader, n: Node, d: int) -> Type:
-    if d > MAX_DEPTH:
-        _too_deep(r, n)
-        return Type("")
-    handler = _TYPES.get(n.kind_id)
-    return Type("") if handler is None else handler(r, n, d)
-
 
 def _inner_types(r: _Reader, n: Node, d: int) -> tuple[Type, ...]:
-    return tuple(_type(r, kid, d + 1) for kid in n.named_children if kid.kind_id != _COMMENT)
-
-
-def _named_type(r: _Reader, n: Node, d: int) -> Type:
-    return Type(r.text[n.start_byte : n.end_byte])
+    return tuple(type_of(r, kid, d + 1) for kid in n.named_children if kid.kind_id != _COMMENT)
 
 
 def _qualified_name(r: _Reader, n: Node) -> str:
@@ -616,7 +479,7 @@ def _generic_type(r: _Reader, n: Node, d: int) -> Type:
         if kind == _TYPE_ARGUMENTS:
             args = _inner_types(r, kid, d)
         elif kind != _COMMENT:
-            name = _type(r, kid, d + 1).name
+            name = type_of(r, kid, d + 1).name
     return Type(name, args)
 
 
@@ -631,7 +494,7 @@ def _list_type(r: _Reader, n: Node, d: int) -> Type:
 
 def _array_type(r: _Reader, n: Node, d: int) -> Type:
     # The length comes before the element.
-    return Type("[]", tuple(_type(r, kid, d + 1) for kid in n.named_children[-1:]), "array")
+    return Type("[]", tuple(type_of(r, kid, d + 1) for kid in n.named_children[-1:]), "array")
 
 
 def _map_type(r: _Reader, n: Node, d: int) -> Type:
@@ -654,13 +517,13 @@ def _function_type(r: _Reader, n: Node, d: int) -> Type:
                 type_node = declaration.child_by_field_id(_F_TYPE)
                 if type_node is None:
                     continue
-                made = _type(r, type_node, d + 1)
+                made = type_of(r, type_node, d + 1)
                 if kind == _VARIADIC:
                     made = Type("...", (made,), "variadic")
                 names = sum(1 for name in declaration.named_children if name.kind_id in _NAMES)
                 args.extend([made] * (names or 1))
         elif kind != _COMMENT:
-            args.append(_type(r, kid, d + 1))
+            args.append(type_of(r, kid, d + 1))
     return Type("", tuple(args), "fn")
 
 
@@ -672,25 +535,26 @@ def _interface_type(r: _Reader, n: Node, d: int) -> Type:
     return Type("interface" if n.named_child_count else "interface{}")
 
 
-_TypeHandler = Callable[[_Reader, Node, int], Type]
-_TYPES: dict[int, _TypeHandler] = {
-    _TYPE_NAME: _named_type,
-    _QUALIFIED: _qualified_type,
-    _POINTER: _pointer_type,
-    _GENERIC: _generic_type,
-    _TYPE_ELEM: _first_type,
-    _id("parenthesized_type"): _first_type,
-    _id("negated_type"): _first_type,
-    _id("slice_type"): _list_type,
-    _id("array_type"): _array_type,
-    _id("implicit_length_array_type"): _array_type,
-    _id("map_type"): _map_type,
-    _id("channel_type"): _chan_type,
-    _id("function_type"): _function_type,
-    _STRUCT: _struct_type,
-    _INTERFACE: _interface_type,
-}
-_TYPES.update(dict.fromkeys(_NAMES, _named_type))
+_TYPES.update(
+    {
+        _TYPE_NAME: named_type,
+        _QUALIFIED: _qualified_type,
+        _POINTER: _pointer_type,
+        _GENERIC: _generic_type,
+        _TYPE_ELEM: _first_type,
+        _id("parenthesized_type"): _first_type,
+        _id("negated_type"): _first_type,
+        _id("slice_type"): _list_type,
+        _id("array_type"): _array_type,
+        _id("implicit_length_array_type"): _array_type,
+        _id("map_type"): _map_type,
+        _id("channel_type"): _chan_type,
+        _id("function_type"): _function_type,
+        _STRUCT: _struct_type,
+        _INTERFACE: _interface_type,
+    }
+)
+_TYPES.update(dict.fromkeys(_NAMES, named_type))
 
 
 # ---------------------------------------------------------------- classes
@@ -729,14 +593,14 @@ def _class(r: _Reader, spec: Node, name: Node, text: str, qual: str, index: int)
                 types = [kid for kid in elem.named_children if kid.kind_id != _COMMENT]
                 # A union is a constraint and has no methods to inherit.
                 if len(types) == 1 and types[0].kind_id in (_TYPE_NAME, _QUALIFIED, _GENERIC):
-                    bases.append(Ref(elem.start_byte, elem.end_byte, _type(r, types[0], 0).name))
+                    bases.append(Ref(elem.start_byte, elem.end_byte, type_of(r, types[0], 0).name))
         return Class(text, qual, "interface", at, end, name_at, tuple(bases), methods=tuple(methods), parent=r.function)
-    alias_of = None if type_node is None else _type(r, type_node, 0)
+    alias_of = None if type_node is None else type_of(r, type_node, 0)
     return Class(text, qual, "alias", at, end, name_at, parent=r.function, alias_of=alias_of)
 
 
 def _interface_method(r: _Reader, n: Node, owner: str, qual: str, index: int) -> int:
-    made = _reserve(r)
+    made = reserve(r)
     name = n.child_by_field_id(_F_NAME)
     at = n.start_byte if name is None else name.start_byte
     text = "" if name is None else r.text[at : name.end_byte]
@@ -772,7 +636,7 @@ def _fields(r: _Reader, struct: Node) -> tuple[ClassField, ...]:
             type_node = n.child_by_field_id(_F_TYPE)
             if type_node is None:
                 continue
-            made = _type(r, type_node, 0)
+            made = type_of(r, type_node, 0)
             end = type_node.end_byte
             tag_node = n.child_by_field_id(_F_TAG)
             tag = "" if tag_node is None else _string_value(r, tag_node)
@@ -893,18 +757,6 @@ def _float_value(text: str) -> float:
         return float("inf")
 
 
-def _nil(r: _Reader, n: Node, d: int) -> Expr:
-    return Lit(n.start_byte, n.end_byte, None)
-
-
-def _true(r: _Reader, n: Node, d: int) -> Expr:
-    return Lit(n.start_byte, n.end_byte, True)
-
-
-def _false(r: _Reader, n: Node, d: int) -> Expr:
-    return Lit(n.start_byte, n.end_byte, False)
-
-
 # ---------------------------------------------------------------- expressions
 
 
@@ -912,24 +764,6 @@ def _name(r: _Reader, n: Node, d: int) -> Expr:
     at = n.start_byte
     end = n.end_byte
     return Ref(at, end, r.text[at:end]) if end > at else Opaque(at, end, ())
-
-
-def _opaque(r: _Reader, n: Node, d: int) -> Expr:
-    """Anything without a form of its own; also ERROR, whose readable parts are kept."""
-    if d > MAX_DEPTH:
-        return _too_deep(r, n)
-    kids = []
-    for kid in n.named_children:
-        kind = kid.kind_id
-        if kind == ERROR_KIND or _EXPR[kind] is not _opaque:
-            value = _EXPR[kind](r, kid, d + 1)
-            if value.__class__ is not Lit:
-                kids.append(value)
-    return Opaque(n.start_byte, n.end_byte, tuple(kids))
-
-
-def _leaf(r: _Reader, n: Node, d: int) -> Expr:
-    return Opaque(n.start_byte, n.end_byte, ())
 
 
 def _value(r: _Reader, n: Node, d: int) -> Expr:
@@ -950,21 +784,7 @@ def _values(r: _Reader, n: Node, d: int) -> Expr:
     items = tuple(Pair(_value(r, kid, d + 1)) for kid in kids if kid.kind_id != _COMMENT)
     if len(items) == 1:
         return items[0].value
-    return Coll(n.start_byte, n.end_byte, "tuple", items[:_MAX_ITEMS], len(items))
-
-
-def _first(n: Node) -> Node | None:
-    for kid in n.named_children:
-        if kid.kind_id != _COMMENT:
-            return kid
-    return None
-
-
-def _paren(r: _Reader, n: Node, d: int) -> Expr:
-    if d > MAX_DEPTH:
-        return _too_deep(r, n)
-    inner = _first(n)
-    return _leaf(r, n, d) if inner is None else _EXPR[inner.kind_id](r, inner, d + 1)
+    return Coll(n.start_byte, n.end_byte, "tuple", items[:MAX_ITEMS], len(items))
 
 
 def _selector(r: _Reader, n: Node, d: int) -> Expr:
@@ -975,11 +795,11 @@ def _selector(r: _Reader, n: Node, d: int) -> Expr:
     if text.replace(".", "").isidentifier():
         return Ref(at, end, text)
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     operand = n.child_by_field_id(_F_OPERAND)
     field = n.child_by_field_id(_F_FIELD)
     if operand is None or field is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     base = _EXPR[operand.kind_id](r, operand, d + 1)
     name = r.text[field.start_byte : field.end_byte]
     if base.__class__ is Ref:
@@ -989,12 +809,12 @@ def _selector(r: _Reader, n: Node, d: int) -> Expr:
 
 def _call(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = n.named_children
     if len(kids) != 2:
         kids = [kid for kid in kids if kid.kind_id != _COMMENT and kid.kind_id != _TYPE_ARGUMENTS]
         if len(kids) != 2:
-            return _opaque(r, n, d)
+            return opaque(r, n, d)
     callee, arguments = kids
     kind = callee.kind_id
     at = n.start_byte
@@ -1014,7 +834,7 @@ def _call(r: _Reader, n: Node, d: int) -> Expr:
             operands = [kid for kid in arguments.named_children if kid.kind_id != _COMMENT]
             if len(operands) == 1:
                 return Cast(at, n.end_byte, to, _value(r, operands[0], d + 1))
-        fn = _paren(r, callee, d + 1)
+        fn = paren(r, callee, d + 1)
     elif kind == _INDEX:
         fn = _index(r, callee, d + 1)
         pair = fn.__class__ is Index and fn.base.__class__ is Ref and fn.key.__class__ is Ref
@@ -1061,7 +881,7 @@ def _args(r: _Reader, kids: list[Node], d: int) -> tuple[Arg, ...]:
             r.values.add(text)
             args.append(Arg(Ref(at, end, text)))
         elif kind == _SPREAD:
-            inner = _first(kid)
+            inner = first_child(r, kid)
             if inner is not None:
                 args.append(Arg(_value(r, inner, d + 1), None, 1))
         elif kind != _COMMENT:
@@ -1078,7 +898,7 @@ _SPECIAL_CALLS = _CONVERSIONS | {"new", "make"}
 
 
 def _new_of_type(r: _Reader, n: Node, at: int, end: int) -> New:
-    made = _type(r, n, 0)
+    made = type_of(r, n, 0)
     if made.shape == "plain":
         r.calls.add(made.name + "{")
     return New(at, end, made, ())
@@ -1086,7 +906,7 @@ def _new_of_type(r: _Reader, n: Node, at: int, end: int) -> New:
 
 def _pointer_conversion(r: _Reader, n: Node) -> Type | None:
     """`*T` of the callee in `(*T)(x)`, unless it is a variable that holds a function."""
-    inner = _first(n)
+    inner = first_child(r, n)
     stars = 0
     while inner is not None and inner.kind_id == _UNARY and r.data[inner.start_byte : inner.start_byte + 1] == b"*":
         inner = inner.child_by_field_id(_F_OPERAND)
@@ -1149,27 +969,27 @@ def _find_declared(data: bytes, word: bytes, is_upper: bool) -> bool:
 def _conversion(r: _Reader, n: Node, d: int) -> Expr:
     """`T(x)` where T can only be a type, and `f[T](x)`, which may be a generic call or a call of an element as well."""
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     at = n.start_byte
     end = n.end_byte
     type_node = n.child_by_field_id(_F_TYPE)
     operand = n.child_by_field_id(_F_OPERAND)
     if type_node is None or operand is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     if type_node.kind_id != _GENERIC:
-        return Cast(at, end, _type(r, type_node, 0), _value(r, operand, d + 1))
-    named = _first(type_node)
+        return Cast(at, end, type_of(r, type_node, 0), _value(r, operand, d + 1))
+    named = first_child(r, type_node)
     if named is None:
-        return _opaque(r, n, d)
-    name = _type(r, named, 0).name
+        return opaque(r, n, d)
+    name = type_of(r, named, 0).name
     base = Ref(named.start_byte, named.end_byte, name)
     fn: Expr = base
     arguments = type_node.child_by_field_id(_F_TYPE_ARGUMENTS)
     args = [] if arguments is None else [kid for kid in arguments.named_children if kid.kind_id != _COMMENT]
     if len(args) == 1:
-        key = _first(args[0]) if args[0].kind_id == _TYPE_ELEM else args[0]
+        key = first_child(r, args[0]) if args[0].kind_id == _TYPE_ELEM else args[0]
         if key is not None and key.kind_id in (_TYPE_NAME, _QUALIFIED):
-            key_name = _type(r, key, 0).name
+            key_name = type_of(r, key, 0).name
             if _is_element(r, name, key_name):
                 fn = Index(at, type_node.end_byte, base, Ref(key.start_byte, key.end_byte, key_name))
     if fn is base:
@@ -1181,20 +1001,20 @@ def _instantiation(r: _Reader, n: Node, d: int) -> Expr:
     """`f[int, string]` without a call: the function itself."""
     type_node = n.child_by_field_id(_F_TYPE)
     if type_node is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     if type_node.kind_id not in (_TYPE_NAME, _QUALIFIED):
-        return _opaque(r, n, d)
-    return Ref(n.start_byte, n.end_byte, _type(r, type_node, 0).name)
+        return opaque(r, n, d)
+    return Ref(n.start_byte, n.end_byte, type_of(r, type_node, 0).name)
 
 
 def _index(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = n.named_children
     if len(kids) != 2:
         kids = [kid for kid in kids if kid.kind_id != _COMMENT]
         if len(kids) != 2:
-            return _opaque(r, n, d)
+            return opaque(r, n, d)
     base = _EXPR[kids[0].kind_id](r, kids[0], d + 1)
     key = _EXPR[kids[1].kind_id](r, kids[1], d + 1)
     if base.__class__ is Ref and key.__class__ is Ref and key.name in _BASIC:
@@ -1204,10 +1024,10 @@ def _index(r: _Reader, n: Node, d: int) -> Expr:
 
 def _slice(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     operand = n.child_by_field_id(_F_OPERAND)
     if operand is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     base = _EXPR[operand.kind_id](r, operand, d + 1)
     bounds: list[Expr | None] = []
     for id in (_F_START, _F_END, _F_CAPACITY):
@@ -1218,21 +1038,21 @@ def _slice(r: _Reader, n: Node, d: int) -> Expr:
 
 def _assertion(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     operand = n.child_by_field_id(_F_OPERAND)
     type_node = n.child_by_field_id(_F_TYPE)
     if operand is None or type_node is None:
-        return _opaque(r, n, d)
-    return Cast(n.start_byte, n.end_byte, _type(r, type_node, 0), _EXPR[operand.kind_id](r, operand, d + 1))
+        return opaque(r, n, d)
+    return Cast(n.start_byte, n.end_byte, type_of(r, type_node, 0), _EXPR[operand.kind_id](r, operand, d + 1))
 
 
 def _unary(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = n.named_children
     operand = kids[0] if len(kids) == 1 else n.child_by_field_id(_F_OPERAND)
     if operand is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     at = n.start_byte
     end = n.end_byte
     value = _EXPR[operand.kind_id](r, operand, d + 1)
@@ -1248,7 +1068,7 @@ def _unary(r: _Reader, n: Node, d: int) -> Expr:
 
 def _binary(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = n.named_children
     if len(kids) == 2:
         left, right = kids
@@ -1258,66 +1078,18 @@ def _binary(r: _Reader, n: Node, d: int) -> Expr:
             if op is not None:
                 first = _EXPR[kind](r, left, d + 1)
                 return Bin(n.start_byte, n.end_byte, op, first, _EXPR[right.kind_id](r, right, d + 1))
-    # Chains lean to the left: walk down without recursion, then build from the inside.
-    rights: list[Node] = []
-    ops: list[str] = []
-    node = n
-    while node.kind_id == _BINARY:
-        kids = node.named_children
-        if len(kids) == 2:
-            left, right = kids
-            op = _BINARY_OPS.get(r.text[left.end_byte : right.start_byte].strip())
-        else:
-            op = None
-        if op is None:
-            found_left = node.child_by_field_id(_F_LEFT)
-            found_right = node.child_by_field_id(_F_RIGHT)
-            operator = node.child_by_field_id(_F_OPERATOR)
-            if found_left is None or found_right is None or operator is None:
-                break
-            left, right = found_left, found_right
-            op = _BINARY_OPS.get(operator.type, operator.type)
-        rights.append(right)
-        ops.append(op)
-        node = left
-    count = len(ops)
-    if not count:
-        return _opaque(r, n, d)
-    at = node.start_byte
-    if count > _MAX_CHAIN:
-        return _long_chain(r, n, node, rights, ops, d)
-    made = _EXPR[node.kind_id](r, node, d + count) if node.kind_id != _BINARY else _opaque(r, node, d + count)
-    while count:
-        count -= 1
-        right = rights[count]
-        made = Bin(at, right.end_byte, ops[count], made, _EXPR[right.kind_id](r, right, d + count + 1))
-    return made
-
-
-def _long_chain(r: _Reader, n: Node, first: Node, rights: list[Node], ops: list[str], d: int) -> Expr:
-    """A chain too long to stay nested: balanced where the operator allows it, else its operands side by side."""
-    nodes = [first, *reversed(rights)]
-    depth = d + len(nodes).bit_length() + 1
-    operands = [_EXPR[node.kind_id](r, node, depth) if node.kind_id != _BINARY else _opaque(r, node, depth) for node in nodes]
-    if ops[0] not in _ASSOCIATIVE or ops.count(ops[0]) != len(ops):
-        return Opaque(n.start_byte, n.end_byte, tuple(operands))
-    # Spans come from the syntax nodes: a parenthesised operand is wider than what it lowers to.
-    parts = [(node.start_byte, node.end_byte, operand) for node, operand in zip(nodes, operands, strict=True)]
-    while len(parts) > 1:
-        joined = [
-            (left[0], right[1], Bin(left[0], right[1], ops[0], left[2], right[2]))
-            for left, right in zip(parts[::2], parts[1::2], strict=False)
-        ]
-        parts = [*joined, parts[-1]] if len(parts) % 2 else list(joined)
-    return parts[0][2]
+    node, rights, ops = chain_of(r, n)
+    if not ops:
+        return opaque(r, n, d)
+    return chained(r, n, node, rights, ops, d)
 
 
 def _func_literal(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     r.lambdas += 1
     name = f"<lambda{r.lambdas}>"
-    index = _reserve(r)
+    index = reserve(r)
     at = n.start_byte
     _function(r, n, d + 1, index, name, f"{r.qual}.{name}" if r.qual else name, "lambda", at, r.function, (), "", -1)
     return Fn(at, n.end_byte, index)
@@ -1325,13 +1097,13 @@ def _func_literal(r: _Reader, n: Node, d: int) -> Expr:
 
 def _composite(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = n.named_children
     if len(kids) != 2:
         kids = [kid for kid in kids if kid.kind_id != _COMMENT]
         if len(kids) != 2:
-            return _opaque(r, n, d)
-    return _literal(r, kids[1], d, _type(r, kids[0], 0), n.start_byte, n.end_byte)
+            return opaque(r, n, d)
+    return _literal(r, kids[1], d, type_of(r, kids[0], 0), n.start_byte, n.end_byte)
 
 
 _WORDS = frozenset(("nil", "true", "false"))
@@ -1344,7 +1116,7 @@ _INERT = re.compile(
 def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) -> Expr:
     """The braces of a composite literal of a type; no type: elided and unknown."""
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     shape = "" if made is None else made.shape
     key_type: Type | None = None
     item_type: Type | None = None
@@ -1369,7 +1141,7 @@ def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) 
         if kind == _COMMENT:
             continue
         size += 1
-        past = size == _MAX_ITEMS + 1 and not (is_struct and keyed)
+        past = size == MAX_ITEMS + 1 and not (is_struct and keyed)
         if past and _INERT.fullmatch(r.data, element.start_byte, n.end_byte):
             size = sum(1 for kid in n.named_children if kid.kind_id != _COMMENT)
             break
@@ -1391,15 +1163,15 @@ def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) 
                     else:
                         values.add(text)
                 else:
-                    key_node = _first(key_node) or key_node
+                    key_node = first_child(r, key_node) or key_node
                     if key_node.kind_id == _LITERAL_VALUE:
                         key = _literal(r, key_node, d + 1, key_type, start, stop)
                     else:
                         key = _value(r, key_node, d + 1)
         inner = element.named_children if kind != ERROR_KIND else [element]
-        node = inner[0] if len(inner) == 1 else _first(element)
+        node = inner[0] if len(inner) == 1 else first_child(r, element)
         if node is None:
-            value: Expr = _leaf(r, element, d)
+            value: Expr = leaf(r, element, d)
         else:
             kind = node.kind_id
             if kind == _LITERAL_VALUE:
@@ -1410,37 +1182,33 @@ def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) 
                     values.add(value.name)
                 elif value.__class__ is Field:
                     values.add("." + value.name)
-        if size <= _MAX_ITEMS or (is_struct and keyed):
+        if size <= MAX_ITEMS or (is_struct and keyed):
             pairs.append(Pair(value, key))
     if made is not None and is_struct:
         return New(at, end, made, tuple(pairs))
     form: Literal["list", "map"] = "map" if shape == "map" or (made is None and pairs and pairs[0].key is not None) else "list"
-    return Coll(at, end, form, tuple(pairs[:_MAX_ITEMS]), size, made)
+    return Coll(at, end, form, tuple(pairs[:MAX_ITEMS]), size, made)
 
 
-_EXPR: list[_ExprHandler] = [_opaque] * (ERROR_KIND + 1)
-"""Handlers by kind id; as long as the largest id, so that no look-up needs a test."""
-
-
-def _fill() -> None:
-    for kind, handler in (
+_GRAMMAR.handle_expressions(
+    (
         ("identifier", _name),
         ("blank_identifier", _name),
         ("field_identifier", _name),
         ("package_identifier", _name),
         ("type_identifier", _name),
         ("iota", _name),
-        ("dot", _leaf),
-        ("nil", _nil),
-        ("true", _true),
-        ("false", _false),
+        ("dot", leaf),
+        ("nil", null),
+        ("true", true),
+        ("false", false),
         ("int_literal", _int),
         ("float_literal", _float),
-        ("imaginary_literal", _leaf),
+        ("imaginary_literal", leaf),
         ("rune_literal", _rune),
         ("raw_string_literal", _string),
         ("interpreted_string_literal", _string),
-        ("parenthesized_expression", _paren),
+        ("parenthesized_expression", paren),
         ("selector_expression", _selector),
         ("call_expression", _call),
         ("type_conversion_expression", _conversion),
@@ -1452,12 +1220,8 @@ def _fill() -> None:
         ("binary_expression", _binary),
         ("func_literal", _func_literal),
         ("composite_literal", _composite),
-    ):
-        for id in _ids(kind):
-            _EXPR[id] = cast(_ExprHandler, handler)
-
-
-_fill()
+    )
+)
 
 # ---------------------------------------------------------------- statements
 
@@ -1471,7 +1235,7 @@ def _block(r: _Reader, n: Node, d: int) -> Block:
 def _into(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     """The statements of a block or case, appended to `out`."""
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     for part in n.named_children:
         kind = part.kind_id
@@ -1482,33 +1246,11 @@ def _into(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
             _STMT[kind](r, part, d, out)
 
 
-def _nothing(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    """Comments and empty statements."""
-
-
 def _expression(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     kids = n.named_children
-    node = kids[0] if len(kids) == 1 else _first(n)
+    node = kids[0] if len(kids) == 1 else first_child(r, n)
     if node is not None:
         out.append(Do(n.start_byte, n.end_byte, _EXPR[node.kind_id](r, node, d)))
-
-
-def _stray(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    """Something that is no statement, in a broken place: its statements, and its expressions for their calls."""
-    if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
-        return
-    if n.kind_id != ERROR_KIND and _EXPR[n.kind_id] is not _opaque:
-        value = _EXPR[n.kind_id](r, n, d)
-        if value.__class__ is not Lit and value.__class__ is not Ref:
-            out.append(Do(n.start_byte, n.end_byte, value))
-        return
-    for kid in n.named_children:
-        kind = kid.kind_id
-        if kind == _STATEMENTS:
-            _into_list(r, kid, d + 1, out)
-        else:
-            _STMT[kind](r, kid, d + 1, out)
 
 
 def _into_list(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
@@ -1543,7 +1285,7 @@ def _targets(r: _Reader, n: Node, d: int) -> Expr:
     items = tuple(Pair(_target(r, kid, d)) for kid in kids if kid.kind_id != _COMMENT)
     if len(items) == 1:
         return items[0].value
-    return Coll(n.start_byte, n.end_byte, "tuple", items[:_MAX_ITEMS], len(items))
+    return Coll(n.start_byte, n.end_byte, "tuple", items[:MAX_ITEMS], len(items))
 
 
 def _short_var(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
@@ -1596,7 +1338,7 @@ def _stray_parts(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 def _step(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     """`x++`, `x--`."""
-    node = _first(n)
+    node = first_child(r, n)
     if node is None:
         return
     end = n.end_byte
@@ -1628,26 +1370,26 @@ def _declaration(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
                 continue
             target: Expr = names[0]
             if len(names) > 1:
-                pairs = tuple(Pair(name) for name in names[:_MAX_ITEMS])
+                pairs = tuple(Pair(name) for name in names[:MAX_ITEMS])
                 target = Coll(names[0].at, names[-1].end, "tuple", pairs, len(names))
             value = None if value_node is None else _values(r, value_node, d)
-            made = None if type_node is None else _type(r, type_node, 0)
+            made = None if type_node is None else type_of(r, type_node, 0)
             out.append(Assign(spec.start_byte, spec.end_byte, (target,), "", value, True, made))
 
 
 def _return(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    node = _first(n)
+    node = first_child(r, n)
     out.append(Return(n.start_byte, n.end_byte, None if node is None else _values(r, node, d)))
 
 
 def _go(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    node = _first(n)
+    node = first_child(r, n)
     if node is not None:
         out.append(Go(n.start_byte, n.end_byte, _EXPR[node.kind_id](r, node, d)))
 
 
 def _defer(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    node = _first(n)
+    node = first_child(r, n)
     if node is not None:
         out.append(Defer(n.start_byte, n.end_byte, _EXPR[node.kind_id](r, node, d)))
 
@@ -1663,17 +1405,9 @@ def _send(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     return None
 
 
-def _jump(kind: Literal["break", "continue", "goto", "fallthrough"]) -> _StmtHandler:
-    def handler(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-        label = _first(n)
-        out.append(Jump(n.start_byte, n.end_byte, kind, None if label is None else r.text[label.start_byte : label.end_byte]))
-
-    return handler
-
-
 def _labeled(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     label = n.child_by_field_id(_F_LABEL)
     for kid in n.named_children:
@@ -1687,7 +1421,7 @@ def _labeled(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 def _if(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     kids = n.named_children
     init: Node | None = None
@@ -1696,7 +1430,7 @@ def _if(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     otherwise: Node | None = None
     if len(kids) == 2 and kids[1].kind_id == _BLOCK:
         condition, then = kids
-    elif len(kids) == 3 and kids[2].kind_id == _BLOCK and kids[1].kind_id != _BLOCK and kids[0].kind_id in _STATEMENT_KINDS:
+    elif len(kids) == 3 and kids[2].kind_id == _BLOCK and kids[1].kind_id != _BLOCK and kids[0].kind_id in _GRAMMAR.statements:
         init, condition, then = kids
     else:
         init = n.child_by_field_id(_F_INITIALIZER)
@@ -1764,11 +1498,11 @@ def _case_body(r: _Reader, n: Node, d: int) -> Block:
         kind = kid.kind_id
         if kind == _STATEMENTS:
             if d > MAX_DEPTH:
-                out.append(Do(kid.start_byte, kid.end_byte, _too_deep(r, kid)))
+                out.append(Do(kid.start_byte, kid.end_byte, too_deep(r, kid)))
             else:
                 _into_list(r, kid, d, out)
         elif kind == ERROR_KIND:
-            _stray(r, kid, d, out)
+            stray(r, kid, d, out)
     return tuple(out)
 
 
@@ -1818,7 +1552,7 @@ def _type_switch(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
             nodes = [part for part in kid.named_children if part.kind_id in _TYPES]
             tests: tuple[Expr, ...] = ()
             if nodes:
-                types = tuple(_type(r, node, 0) for node in nodes)
+                types = tuple(type_of(r, node, 0) for node in nodes)
                 tests = (Is(nodes[0].start_byte, nodes[-1].end_byte, tested, types),)
             cases.append(Case(tests, _case_body(r, kid, d + 1)))
         elif kind == _DEFAULT_CASE:
@@ -1856,16 +1590,10 @@ def _receive(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     out.append(Assign(at, end, (_targets(r, left, d),), "", value, declares))
 
 
-_STMT: list[_StmtHandler] = [_stray] * (ERROR_KIND + 1)
-"""Handlers by kind id, as `_EXPR`."""
-
-_STATEMENT_KINDS: set[int] = set()
-
-
-def _fill_statements() -> None:
-    for kind, handler in (
-        ("comment", _nothing),
-        ("empty_statement", _nothing),
+_GRAMMAR.handle_statements(
+    (
+        ("comment", nothing),
+        ("empty_statement", nothing),
         ("expression_statement", _expression),
         ("block", _inner_block),
         ("short_var_declaration", _short_var),
@@ -1880,23 +1608,19 @@ def _fill_statements() -> None:
         ("defer_statement", _defer),
         ("send_statement", _send),
         ("receive_statement", _receive),
-        ("break_statement", _jump("break")),
-        ("continue_statement", _jump("continue")),
-        ("goto_statement", _jump("goto")),
-        ("fallthrough_statement", _jump("fallthrough")),
+        ("break_statement", jump("break")),
+        ("continue_statement", jump("continue")),
+        ("goto_statement", jump("goto")),
+        ("fallthrough_statement", jump("fallthrough")),
         ("labeled_statement", _labeled),
         ("if_statement", _if),
         ("for_statement", _for),
         ("expression_switch_statement", _switch),
         ("type_switch_statement", _type_switch),
         ("select_statement", _select),
-    ):
-        for id in _ids(kind):
-            _STMT[id] = handler
-            _STATEMENT_KINDS.add(id)
-
-
-_fill_statements()
+    )
+)
+_STMT[_STATEMENTS] = _into_list
 
 _TOP: dict[int, Callable[[_Reader, Node], None]] = {
     _id("package_clause"): _package,

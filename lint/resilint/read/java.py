@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Literal, cast
+from typing import Literal
 
 import tree_sitter_java
-from msgspec import Raw
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node
 
 from resilint.facts import (
     Arg,
@@ -50,7 +49,6 @@ from resilint.facts import (
     Pair,
     Param,
     Raise,
-    ReadError,
     Ref,
     Return,
     Stmt,
@@ -61,39 +59,53 @@ from resilint.facts import (
     With,
     encode_block,
 )
-from resilint.read.comments import suppressions
-from resilint.read.treesitter import ERROR_KIND, MAX_ERRORS, broken_places, comment_finder, field_id, kind_ids, text_of
-from resilint.text import says_generated
+from resilint.read.lowering import (
+    MAX_CHAIN,
+    MAX_DEPTH,
+    MAX_ITEMS,
+    Grammar,
+    Reading,
+    chain_of,
+    chained,
+    cut,
+    facts_of,
+    false,
+    first_child,
+    jump,
+    leaf,
+    long_chain,
+    named_type,
+    new_type,
+    nothing,
+    null,
+    opaque,
+    parameters_of,
+    paren,
+    reserve,
+    too_deep,
+    true,
+    type_of,
+)
+from resilint.read.treesitter import ERROR_KIND
 
-MAX_DEPTH = 120
-"""Nesting below this is kept; deeper parts become an `Opaque` and a `ReadError`. See the Go reader for the decoder's bound."""
-
-_MAX_ITEMS = 64
-_MAX_CHAIN = 32
-"""Operators in a row that stay nested as written; longer chains are built in a shallow form."""
-_MAX_KNOWN_TYPES = 20_000
-
-_LANGUAGE = Language(tree_sitter_java.language())
-_PARSER = Parser(_LANGUAGE)
-_NO_BODY = encode_block(())
+_GRAMMAR = Grammar(
+    Language(tree_sitter_java.language()),
+    comments=("line_comment", "block_comment"),
+    quoted=("string_literal", "string_fragment", "multiline_string_fragment", "character_literal", "escape_sequence"),
+    operator=">>>",
+)
+_PARSER = _GRAMMAR.parser
+_EXPR = _GRAMMAR.expr
+_STMT = _GRAMMAR.stmt
+_TYPES = _GRAMMAR.types
+_BINARY_OPS = _GRAMMAR.operators
 
 # ---------------------------------------------------------------- ids of the grammar
 
+_id = _GRAMMAR.id
+_field = _GRAMMAR.field
 
-def _ids(kind: str) -> tuple[int, ...]:
-    return kind_ids(_LANGUAGE, kind)
-
-
-def _id(kind: str) -> int:
-    (only,) = _ids(kind)
-    return only
-
-
-def _field(name: str) -> int:
-    return field_id(_LANGUAGE, name)
-
-
-_COMMENTS = frozenset((_id("line_comment"), _id("block_comment")))
+_COMMENTS = _GRAMMAR.comments
 _IDENTIFIER = _id("identifier")
 _FIELD_ACCESS = _id("field_access")
 _THIS = _id("this")
@@ -163,16 +175,6 @@ _FINALLY = _id("finally_clause")
 _RESOURCES = _id("resource_specification")
 _RESOURCE = _id("resource")
 _LOOPS = frozenset((_id("while_statement"), _id("do_statement"), _id("for_statement"), _id("enhanced_for_statement")))
-_QUOTED = frozenset(
-    (
-        *_COMMENTS,
-        _STRING,
-        _id("string_fragment"),
-        _id("multiline_string_fragment"),
-        _id("character_literal"),
-        _id("escape_sequence"),
-    )
-)
 
 _F_ALTERNATIVE = _field("alternative")
 _F_ARGUMENTS = _field("arguments")
@@ -199,18 +201,12 @@ _F_TYPE = _field("type")
 _F_UPDATE = _field("update")
 _F_VALUE = _field("value")
 
-_BINARY_OPS = {op: op for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", ">>>", "==", "!=", "<", "<=", ">", ">=")} | {
-    "&&": "and",
-    "||": "or",
-}
-_ASSOCIATIVE = frozenset(("+", "*", "&", "|", "^", "and", "or"))
-
 # ---------------------------------------------------------------- state of one reading
 
 _Sink = Callable[[int, int, Expr], Stmt]
 
 
-class _Reader:
+class _Reader(Reading):
     """What the handlers share while one file is read. `calls`, `values` and `writes` belong to the function being read.
 
     `fields` and `called` give what a bare name of the classes around means, unless it is one of `locals`.
@@ -218,120 +214,42 @@ class _Reader:
 
     __slots__ = (
         "anonymous",
-        "bodies",
         "called",
-        "calls",
         "class_name",
         "class_path",
-        "classes",
-        "data",
         "declared",
-        "errors",
         "fields",
-        "function",
-        "functions",
         "hoisted",
-        "imports",
         "in_class",
-        "label",
-        "lambdas",
         "locals",
-        "module",
-        "package",
-        "qual",
         "sink",
-        "sound",
-        "text",
-        "top_at",
-        "values",
-        "writes",
     )
 
-    def __init__(self, data: bytes, text: str) -> None:
-        self.data = data
-        self.text = text
+    def __init__(self, data: bytes, root: Node) -> None:
+        super().__init__(_GRAMMAR, data, root)
         self.anonymous = 0
-        self.bodies: list[Raw] = [_NO_BODY]
         self.called: dict[str, str] = {}
-        self.calls: set[str] = set()
         self.class_name = ""
         self.class_path = ""
-        self.classes: list[Class] = []
         self.declared: list[str] = []
-        self.errors: list[ReadError] = []
         self.fields: dict[str, str] = {}
-        self.function = 0
-        self.functions: list[Function] = [_NO_FUNCTION]
         self.hoisted: list[Stmt] = []
-        self.imports: list[Import] = []
         self.in_class = -1
-        self.label: str | None = None
-        self.lambdas = 0
         self.locals: set[str] = set()
-        self.module: list[Stmt] = []
-        self.package = ""
-        self.qual = ""
         self.sink: _Sink | None = None
-        self.sound = True
-        self.top_at = len(data)
-        self.values: set[str] = set()
-        self.writes: set[str] = set()
 
 
-_NO_FUNCTION = Function("", "", "free", 0, 0, 0)
 _NO_CLASS = Class("", "", "class", 0, 0, 0)
 _SELF = (Param("this", "self"),)
-
-_ExprHandler = Callable[[_Reader, Node, int], Expr]
-_StmtHandler = Callable[[_Reader, Node, int, list[Stmt]], None]
 
 
 def read(data: bytes) -> FileFacts:
     """The facts of a Java file. Never raises; broken parts stand in `errors`, sound ones are kept."""
     root = _PARSER.parse(data).root_node
-    r = _Reader(data, text_of(data, root, _QUOTED))
-    if root.has_error:
-        r.sound = False
-        r.errors.extend(broken_places(root, data))
+    r = _Reader(data, root)
     for kid in root.named_children:
         _top(r, kid, 0)
-    r.functions[0] = Function(
-        "<module>",
-        "<module>",
-        "module",
-        0,
-        len(data),
-        0,
-        calls=tuple(sorted(r.calls)),
-        values=tuple(sorted(r.values)),
-        writes=tuple(sorted(r.writes)),
-    )
-    if r.module:
-        r.bodies[0] = encode_block(tuple(r.module))
-    return FileFacts(
-        "java",
-        r.package,
-        tuple(r.imports),
-        tuple(r.functions),
-        tuple(r.classes),
-        None,
-        tuple(r.bodies),
-        (),
-        suppressions(data, comment_finder(root, tuple(_COMMENTS))),
-        tuple(sorted(r.errors, key=_error_key)[:MAX_ERRORS]),
-        says_generated(data[: r.top_at], "java"),
-    )
-
-
-def _error_key(error: ReadError) -> tuple[int, str]:
-    return error.at, error.message
-
-
-def _too_deep(r: _Reader, n: Node) -> Opaque:
-    at = n.start_byte
-    if len(r.errors) < 2 * MAX_ERRORS:
-        r.errors.append(ReadError(at, "nested too deeply to read"))
-    return Opaque(at, n.end_byte, ())
+    return facts_of(r, root, "java")
 
 
 # ---------------------------------------------------------------- top level
@@ -344,7 +262,7 @@ def _top(r: _Reader, n: Node, d: int) -> None:
         handler(r, n)
         return
     if kind not in _COMMENTS:
-        r.top_at = min(r.top_at, n.start_byte)
+        r.head_end = min(r.head_end, n.start_byte)
     if kind in _DECLARED_KINDS:
         _class(r, n, d, r.module)
     elif kind == ERROR_KIND:
@@ -354,7 +272,7 @@ def _top(r: _Reader, n: Node, d: int) -> None:
     elif kind in _MEMBERS:
         # Only in broken files, or in a file without the class that Java 25 leaves away.
         _MEMBERS[kind](r, n, d, -1, [])
-    elif kind in _STATEMENT_KINDS:
+    elif kind in _GRAMMAR.statements:
         _STMT[kind](r, n, d, r.module)
 
 
@@ -399,41 +317,6 @@ def _import(r: _Reader, n: Node) -> None:
 
 # ---------------------------------------------------------------- types
 
-_KNOWN_TYPES: dict[str, Type] = {}
-"""Types by their text: a type has no position, and the same few are written again and again.
-
-What is remembered must not change any result: a broken file may read the same text otherwise, and deep in another type the
-bound of depth may cut it, so neither takes part.
-"""
-
-
-def _type(r: _Reader, n: Node, d: int) -> Type:
-    at = n.start_byte
-    end = n.end_byte
-    if end - at > 80 or d > MAX_DEPTH - 80 or not r.sound:
-        return _new_type(r, n, d)
-    text = r.text[at:end]
-    known = _KNOWN_TYPES.get(text)
-    if known is not None:
-        return known
-    made = _new_type(r, n, d)
-    if len(_KNOWN_TYPES) >= _MAX_KNOWN_TYPES:
-        _KNOWN_TYPES.clear()
-    _KNOWN_TYPES[text] = made
-    return made
-
-
-def _new_type(r: _Reader, n: Node, d: int) -> Type:
-    if d > MAX_DEPTH:
-        _too_deep(r, n)
-        return Type("")
-    handler = _TYPES.get(n.kind_id)
-    return Type("") if handler is None else handler(r, n, d)
-
-
-def _named_type(r: _Reader, n: Node, d: int) -> Type:
-    return Type(r.text[n.start_byte : n.end_byte])
-
 
 def _scoped_type(r: _Reader, n: Node, d: int) -> Type:
     """`a.b.C`, also with arguments inside (`Outer<T>.Inner`), which are left out."""
@@ -445,7 +328,7 @@ def _scoped_type(r: _Reader, n: Node, d: int) -> Type:
         if kind == _TYPE_NAME:
             parts.append(r.text[kid.start_byte : kid.end_byte])
         elif kind in (_SCOPED_TYPE, _GENERIC):
-            parts.append(_new_type(r, kid, d + 1).name)
+            parts.append(new_type(r, kid, d + 1).name)
     return Type(".".join(parts))
 
 
@@ -455,9 +338,9 @@ def _generic_type(r: _Reader, n: Node, d: int) -> Type:
     for kid in n.named_children:
         kind = kid.kind_id
         if kind == _TYPE_ARGUMENTS:
-            args = tuple(_type(r, arg, d + 1) for arg in kid.named_children if arg.kind_id in _TYPES)
+            args = tuple(type_of(r, arg, d + 1) for arg in kid.named_children if arg.kind_id in _TYPES)
         elif kind in _TYPES:
-            name = _type(r, kid, d + 1).name
+            name = type_of(r, kid, d + 1).name
     return Type(name, args)
 
 
@@ -473,7 +356,7 @@ def _dimension_count(r: _Reader, n: Node | None) -> int:
 
 def _array_type(r: _Reader, n: Node, d: int) -> Type:
     element = n.child_by_field_id(_F_ELEMENT)
-    made = Type("") if element is None else _type(r, element, d + 1)
+    made = Type("") if element is None else type_of(r, element, d + 1)
     return _array_of(made, _dimension_count(r, n.child_by_field_id(_F_DIMENSIONS)))
 
 
@@ -482,22 +365,24 @@ def _last_type(r: _Reader, n: Node, d: int) -> Type:
     found = Type("?")
     for kid in n.named_children:
         if kid.kind_id in _TYPES:
-            found = _type(r, kid, d + 1)
+            found = type_of(r, kid, d + 1)
     return found
 
 
-_TYPES: dict[int, Callable[[_Reader, Node, int], Type]] = {
-    _TYPE_NAME: _named_type,
-    _SCOPED_TYPE: _scoped_type,
-    _GENERIC: _generic_type,
-    _ARRAY_TYPE: _array_type,
-    _id("integral_type"): _named_type,
-    _id("floating_point_type"): _named_type,
-    _id("boolean_type"): _named_type,
-    _VOID: _named_type,
-    _id("annotated_type"): _last_type,
-    _id("wildcard"): _last_type,
-}
+_TYPES.update(
+    {
+        _TYPE_NAME: named_type,
+        _SCOPED_TYPE: _scoped_type,
+        _GENERIC: _generic_type,
+        _ARRAY_TYPE: _array_type,
+        _id("integral_type"): named_type,
+        _id("floating_point_type"): named_type,
+        _id("boolean_type"): named_type,
+        _VOID: named_type,
+        _id("annotated_type"): _last_type,
+        _id("wildcard"): _last_type,
+    }
+)
 _TYPE_KINDS = frozenset(_TYPES)
 
 
@@ -552,7 +437,7 @@ def _element_value(r: _Reader, n: Node, d: int) -> Expr:
     at = n.start_byte
     end = n.end_byte
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     if kind in (_MARKER, _ANNOTATION):
         name = n.child_by_field_id(_F_NAME)
         arguments = n.child_by_field_id(_F_ARGUMENTS)
@@ -563,7 +448,7 @@ def _element_value(r: _Reader, n: Node, d: int) -> Expr:
         return New(at, end, Type("" if name is None else _dotted(r, name)), tuple(fields))
     if kind == _ELEMENT_ARRAY:
         items = [_element_value(r, kid, d + 1) for kid in n.named_children if kid.kind_id not in _COMMENTS]
-        return Coll(at, end, "list", tuple(Pair(item) for item in items[:_MAX_ITEMS]), len(items))
+        return Coll(at, end, "list", tuple(Pair(item) for item in items[:MAX_ITEMS]), len(items))
     return _value(r, n, d)
 
 
@@ -620,7 +505,7 @@ _DECLARED_KINDS: dict[int, _ClassKind] = {
 def _class(r: _Reader, n: Node, d: int, out: list[Stmt] | None) -> int:
     """A declared class; its index, or -1. Bound by a `Def` in `out`, where it is not nested in a class."""
     if d > MAX_DEPTH:
-        _too_deep(r, n)
+        too_deep(r, n)
         return -1
     name: Node | None = None
     body: Node | None = None
@@ -662,7 +547,7 @@ def _bases(r: _Reader, n: Node, d: int, out: list[Expr]) -> None:
         if kind == _TYPE_LIST:
             _bases(r, kid, d, out)
         elif kind in _TYPES:
-            out.append(_type_expr(r, _type(r, kid, 0), kid.start_byte, kid.end_byte))
+            out.append(_type_expr(r, type_of(r, kid, 0), kid.start_byte, kid.end_byte))
 
 
 def _class_body(
@@ -826,7 +711,7 @@ def _fields(r: _Reader, n: Node, d: int, static: bool, out: list[ClassField]) ->
         elif kind == _MODIFIERS:
             words, annotations = _modifiers(r, part)
         elif kind in _TYPE_KINDS:
-            made = _type(r, part, 0)
+            made = type_of(r, part, 0)
 
 
 def _declarator(r: _Reader, n: Node, kids: list[Node], made: Type | None, d: int) -> tuple[Node | None, Type | None, Expr | None]:
@@ -888,14 +773,6 @@ def _anonymous_class(r: _Reader, body: Node, d: int, base: Expr, at: int) -> str
 # ---------------------------------------------------------------- functions
 
 _FunctionKind = Literal["method", "lambda"]
-
-
-def _reserve(r: _Reader) -> int:
-    """The index of the next function, so that functions inside it come after it."""
-    index = len(r.functions)
-    r.functions.append(_NO_FUNCTION)
-    r.bodies.append(_NO_BODY)
-    return index
 
 
 def _function(
@@ -983,26 +860,9 @@ def _undeclare(r: _Reader, mark: int) -> None:
         r.locals.discard(declared.pop())
 
 
-_KNOWN_PARAMS: dict[str, tuple[Param, ...]] = {"()": ()}
-"""Parameter lists without annotations by their text, for the same reason as `_KNOWN_TYPES`."""
-
-
 def _parameters(r: _Reader, n: Node) -> tuple[Param, ...]:
     """Parameters, or components of a record."""
-    at = n.start_byte
-    end = n.end_byte
-    if end - at > 160 or not r.sound:
-        return _new_parameters(r, n)
-    text = r.text[at:end]
-    known = _KNOWN_PARAMS.get(text)
-    if known is not None:
-        return known
-    made = _new_parameters(r, n)
-    if "@" not in text:
-        if len(_KNOWN_PARAMS) >= _MAX_KNOWN_TYPES:
-            _KNOWN_PARAMS.clear()
-        _KNOWN_PARAMS[text] = made
-    return made
+    return parameters_of(r, n, _new_parameters)
 
 
 def _new_parameters(r: _Reader, n: Node) -> tuple[Param, ...]:
@@ -1028,7 +888,7 @@ def _parameter(r: _Reader, n: Node, form: Literal["pos", "*"]) -> Param:
             at = part.start_byte
             name = r.text[at : part.end_byte]
         elif kind in _TYPE_KINDS:
-            made = _type(r, part, 0)
+            made = type_of(r, part, 0)
         elif kind == _MODIFIERS:
             _, annotations = _modifiers(r, part)
         elif kind == _DECLARATOR:
@@ -1065,14 +925,14 @@ def _method(r: _Reader, n: Node, d: int, owner: int, out: list[int]) -> None:
         elif kind == _BLOCK:
             body = part
         elif kind in _TYPE_KINDS and name is None:
-            made = _type(r, part, 0)
+            made = type_of(r, part, 0)
         elif kind == _DIMENSIONS:
             dimensions = _dimension_count(r, part)
         elif is_element and kind not in _COMMENTS:
             default = part
     if name is None:
         return
-    index = _reserve(r)
+    index = reserve(r)
     out.append(index)
     if "static" not in words:
         params = _SELF + params
@@ -1094,7 +954,7 @@ def _constructor(r: _Reader, n: Node, d: int, owner: int, out: list[int]) -> Non
     parameters = n.child_by_field_id(_F_PARAMETERS)
     body = n.child_by_field_id(_F_BODY)
     params = _SELF if parameters is None else _SELF + _parameters(r, parameters)
-    index = _reserve(r)
+    index = reserve(r)
     out.append(index)
     at = n.start_byte if name is None else name.start_byte
     _function(r, n, d, index, "__init__", "method", at, owner, params, body, None, (), annotations, words)
@@ -1105,7 +965,7 @@ def _compact(r: _Reader, n: Node, d: int, owner: int, components: tuple[Param, .
     words, annotations = _modifiers(r, _modifiers_of(n))
     name = n.child_by_field_id(_F_NAME)
     body = n.child_by_field_id(_F_BODY)
-    index = _reserve(r)
+    index = reserve(r)
     at = n.start_byte if name is None else name.start_byte
     end = n.end_byte
 
@@ -1125,7 +985,7 @@ def _compact(r: _Reader, n: Node, d: int, owner: int, components: tuple[Param, .
 def _initialiser(r: _Reader, n: Node, d: int, owner: int, number: int) -> int:
     static = n.kind_id == _STATIC
     body = _child(n, _BLOCK) if static else n
-    index = _reserve(r)
+    index = reserve(r)
     name = f"<static{number}>" if static else f"<init{number}>"
     words = frozenset(("static",)) if static else frozenset()
     _function(r, n, d, index, name, "method", n.start_byte, owner, () if static else _SELF, body, words=words)
@@ -1245,18 +1105,6 @@ def _float(r: _Reader, n: Node, d: int) -> Expr:
     return Lit(at, end, value)
 
 
-def _null(r: _Reader, n: Node, d: int) -> Expr:
-    return Lit(n.start_byte, n.end_byte, None)
-
-
-def _true(r: _Reader, n: Node, d: int) -> Expr:
-    return Lit(n.start_byte, n.end_byte, True)
-
-
-def _false(r: _Reader, n: Node, d: int) -> Expr:
-    return Lit(n.start_byte, n.end_byte, False)
-
-
 # ---------------------------------------------------------------- expressions
 
 
@@ -1278,25 +1126,7 @@ def _super(r: _Reader, n: Node, d: int) -> Expr:
 
 
 def _type_name(r: _Reader, n: Node, d: int) -> Expr:
-    return _type_expr(r, _type(r, n, 0), n.start_byte, n.end_byte)
-
-
-def _opaque(r: _Reader, n: Node, d: int) -> Expr:
-    """Anything without a form of its own; also ERROR, whose readable parts are kept."""
-    if d > MAX_DEPTH:
-        return _too_deep(r, n)
-    kids = []
-    for kid in n.named_children:
-        kind = kid.kind_id
-        if kind == ERROR_KIND or _EXPR[kind] is not _opaque:
-            value = _EXPR[kind](r, kid, d + 1)
-            if value.__class__ is not Lit:
-                kids.append(value)
-    return Opaque(n.start_byte, n.end_byte, tuple(kids))
-
-
-def _leaf(r: _Reader, n: Node, d: int) -> Expr:
-    return Opaque(n.start_byte, n.end_byte, ())
+    return _type_expr(r, type_of(r, n, 0), n.start_byte, n.end_byte)
 
 
 def _value(r: _Reader, n: Node, d: int) -> Expr:
@@ -1307,22 +1137,8 @@ def _value(r: _Reader, n: Node, d: int) -> Expr:
     return made
 
 
-def _first(n: Node) -> Node | None:
-    for kid in n.named_children:
-        if kid.kind_id not in _COMMENTS:
-            return kid
-    return None
-
-
 def _solid(n: Node) -> list[Node]:
     return [kid for kid in n.named_children if kid.kind_id not in _COMMENTS]
-
-
-def _paren(r: _Reader, n: Node, d: int) -> Expr:
-    if d > MAX_DEPTH:
-        return _too_deep(r, n)
-    inner = _first(n)
-    return _leaf(r, n, d) if inner is None else _EXPR[inner.kind_id](r, inner, d + 1)
 
 
 def _chain(r: _Reader, text: str) -> str:
@@ -1340,11 +1156,11 @@ def _field_access(r: _Reader, n: Node, d: int) -> Expr:
     if text.replace(".", "").isidentifier():
         return Ref(at, end, _chain(r, text))
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     base_node = n.child_by_field_id(_F_OBJECT)
     field = n.child_by_field_id(_F_FIELD)
     if base_node is None or field is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     base = _EXPR[base_node.kind_id](r, base_node, d + 1)
     name = r.text[field.start_byte : field.end_byte]
     if any(kid.kind_id == _SUPER for kid in n.named_children[1:]):
@@ -1356,7 +1172,7 @@ def _field_access(r: _Reader, n: Node, d: int) -> Expr:
 
 def _call(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = n.named_children
     count = len(kids)
     at = n.start_byte
@@ -1377,7 +1193,7 @@ def _call(r: _Reader, n: Node, d: int) -> Expr:
         name_node = n.child_by_field_id(_F_NAME)
         arguments_node = n.child_by_field_id(_F_ARGUMENTS)
         if name_node is None or arguments_node is None:
-            return _opaque(r, n, d)
+            return opaque(r, n, d)
         name, arguments = name_node, arguments_node
         if holder is not None and any(kid.kind_id == _SUPER and kid.start_byte > at for kid in kids):
             middle = "super."
@@ -1432,7 +1248,7 @@ def _args(r: _Reader, kids: list[Node], d: int) -> tuple[Arg, ...]:
 def _new(r: _Reader, n: Node, d: int) -> Expr:
     """`new T(x)`, `new T(x) {…}`, `o.new T(x)`: a call of the class."""
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     at = n.start_byte
     type_node: Node | None = None
     arguments: Node | None = None
@@ -1449,8 +1265,8 @@ def _new(r: _Reader, n: Node, d: int) -> Expr:
         elif type_node is None and kind not in _COMMENTS and kind not in (_MARKER, _ANNOTATION, _TYPE_ARGUMENTS):
             holder = part
     if type_node is None:
-        return _opaque(r, n, d)
-    made = _type(r, type_node, 0)
+        return opaque(r, n, d)
+    made = type_of(r, type_node, 0)
     head, dot, rest = made.name.partition(".")
     name = r.fields.get(head, head) + dot + rest
     args = () if arguments is None else _args(r, arguments.named_children, d)
@@ -1473,7 +1289,7 @@ def _new(r: _Reader, n: Node, d: int) -> Expr:
 
 def _new_array(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     at = n.start_byte
     end = n.end_byte
     element = Type("")
@@ -1483,7 +1299,7 @@ def _new_array(r: _Reader, n: Node, d: int) -> Expr:
     for part in n.named_children:
         kind = part.kind_id
         if kind in _TYPE_KINDS:
-            element = _type(r, part, 0)
+            element = type_of(r, part, 0)
         elif kind == _DIMENSIONS:
             dimensions += _dimension_count(r, part)
         elif kind == _DIMENSIONS_EXPR:
@@ -1514,7 +1330,7 @@ _INERT = re.compile(
 
 def _array_items(r: _Reader, n: Node, d: int, made: Type | None) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     inner = made.args[0] if made is not None and made.shape == "array" else None
     pairs = []
     size = 0
@@ -1524,50 +1340,50 @@ def _array_items(r: _Reader, n: Node, d: int, made: Type | None) -> Expr:
         if kind in _COMMENTS:
             continue
         size += 1
-        if size == _MAX_ITEMS + 1 and _INERT.fullmatch(r.data, kid.start_byte, n.end_byte):
+        if size == MAX_ITEMS + 1 and _INERT.fullmatch(r.data, kid.start_byte, n.end_byte):
             size = sum(1 for kid in kids if kid.kind_id not in _COMMENTS)
             break
         value = _array_items(r, kid, d + 1, inner) if kind == _ARRAY_INITIALIZER else _value(r, kid, d + 1)
-        if size <= _MAX_ITEMS:
+        if size <= MAX_ITEMS:
             pairs.append(Pair(value))
     return Coll(n.start_byte, n.end_byte, "list", tuple(pairs), size, made)
 
 
 def _array_access(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     base = n.child_by_field_id(_F_ARRAY)
     key = n.child_by_field_id(_F_INDEX)
     if base is None or key is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     made = _EXPR[base.kind_id](r, base, d + 1)
     return Index(n.start_byte, n.end_byte, made, _EXPR[key.kind_id](r, key, d + 1))
 
 
 def _cast_to(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = _solid(n)
     if len(kids) < 2 or kids[0].kind_id not in _TYPE_KINDS:
-        return _opaque(r, n, d)
-    return Cast(n.start_byte, n.end_byte, _type(r, kids[0], 0), _value(r, kids[-1], d + 1))
+        return opaque(r, n, d)
+    return Cast(n.start_byte, n.end_byte, type_of(r, kids[0], 0), _value(r, kids[-1], d + 1))
 
 
 def _instanceof(r: _Reader, n: Node, d: int) -> Expr:
     """A test of the type; what a pattern binds is assigned in the tested value."""
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     left = n.child_by_field_id(_F_LEFT)
     right = n.child_by_field_id(_F_RIGHT)
     pattern = n.child_by_field_id(_F_PATTERN)
     if left is None or (right is None and pattern is None):
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     at = n.start_byte
     end = n.end_byte
     value = _EXPR[left.kind_id](r, left, d + 1)
     if right is None:
         return Opaque(at, end, (value,)) if pattern is None else _matched(r, pattern, value, at, end, d)
-    made = _type(r, right, 0)
+    made = type_of(r, right, 0)
     name = n.child_by_field_id(_F_NAME)
     if name is not None:
         value = Let(at, end, _bound(r, name), Cast(at, end, made, value))
@@ -1583,7 +1399,7 @@ def _bound(r: _Reader, name: Node) -> Expr:
 def _matched(r: _Reader, n: Node, value: Expr, at: int, end: int, d: int) -> Expr:
     """The test that a value matches a pattern of types, with what it binds."""
     if n.kind_id == _PATTERN:
-        inner = _first(n)
+        inner = first_child(r, n)
         return _matched(r, inner, value, at, end, d) if inner is not None else Opaque(at, end, (value,))
     made, target = _pattern(r, n, d)
     if target is not None:
@@ -1596,7 +1412,7 @@ def _pattern(r: _Reader, n: Node, d: int) -> tuple[Type, Expr | None]:
     made = Type("")
     target: Expr | None = None
     if d > MAX_DEPTH:
-        _too_deep(r, n)
+        too_deep(r, n)
         return made, target
     if n.kind_id == _RECORD_PATTERN:
         parts: list[Pair] = []
@@ -1609,14 +1425,14 @@ def _pattern(r: _Reader, n: Node, d: int) -> tuple[Type, Expr | None]:
             elif kid.kind_id == _IDENTIFIER:
                 made = Type(r.text[kid.start_byte : kid.end_byte])
             elif kid.kind_id in _TYPES:
-                made = _type(r, kid, 0)
+                made = type_of(r, kid, 0)
         return made, Coll(n.start_byte, n.end_byte, "tuple", tuple(parts), len(parts)) if parts else None
     for kid in n.named_children:
         kind = kid.kind_id
         if kind == _IDENTIFIER:
             target = _bound(r, kid)
         elif kind in _TYPES:
-            made = _type(r, kid, 0)
+            made = type_of(r, kid, 0)
         elif kind == _RECORD_PATTERN:
             return _pattern(r, kid, d + 1)
     return made, target
@@ -1627,10 +1443,10 @@ _RECORD_BODY = _id("record_pattern_body")
 
 def _unary(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     operand = n.child_by_field_id(_F_OPERAND)
     if operand is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     at = n.start_byte
     op = r.text[at : at + 1]
     return Un(at, n.end_byte, "not" if op == "!" else op, _EXPR[operand.kind_id](r, operand, d + 1))
@@ -1638,7 +1454,7 @@ def _unary(r: _Reader, n: Node, d: int) -> Expr:
 
 def _binary(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = n.named_children
     if len(kids) == 2:
         left, right = kids
@@ -1651,44 +1467,14 @@ def _binary(r: _Reader, n: Node, d: int) -> Expr:
                 if op == "+" and (kind == _STRING or right.kind_id == _STRING):
                     return Fmt(n.start_byte, n.end_byte, (first, second))
                 return Bin(n.start_byte, n.end_byte, op, first, second)
-    # Chains lean to the left: walk down without recursion, then build from the inside.
-    rights: list[Node] = []
-    ops: list[str] = []
-    node = n
-    while node.kind_id == _BINARY:
-        kids = node.named_children
-        if len(kids) == 2:
-            left, right = kids
-            op = _BINARY_OPS.get(r.text[left.end_byte : right.start_byte].strip())
-        else:
-            op = None
-        if op is None:
-            found_left = node.child_by_field_id(_F_LEFT)
-            found_right = node.child_by_field_id(_F_RIGHT)
-            operator = node.child_by_field_id(_F_OPERATOR)
-            if found_left is None or found_right is None or operator is None:
-                break
-            left, right = found_left, found_right
-            op = _BINARY_OPS.get(operator.type, operator.type)
-        rights.append(right)
-        ops.append(op)
-        node = left
-    count = len(ops)
-    if not count:
-        return _opaque(r, n, d)
-    at = node.start_byte
+    node, rights, ops = chain_of(r, n)
+    if not ops:
+        return opaque(r, n, d)
     if ops[0] == "+":
         text = _concatenation(r, n, node, rights, ops, d)
         if text is not None:
             return text
-    if count > _MAX_CHAIN:
-        return _long_chain(r, n, node, rights, ops, d)
-    made = _EXPR[node.kind_id](r, node, d + count) if node.kind_id != _BINARY else _opaque(r, node, d + count)
-    while count:
-        count -= 1
-        right = rights[count]
-        made = Bin(at, right.end_byte, ops[count], made, _EXPR[right.kind_id](r, right, d + count + 1))
-    return made
+    return chained(r, n, node, rights, ops, d)
 
 
 def _concatenation(r: _Reader, n: Node, first: Node, rights: list[Node], ops: list[str], d: int) -> Expr | None:
@@ -1712,52 +1498,34 @@ def _concatenation(r: _Reader, n: Node, first: Node, rights: list[Node], ops: li
     else:
         return None
     if below is None:
-        made = _EXPR[first.kind_id](r, first, d + 1) if first.kind_id != _BINARY else _opaque(r, first, d + 1)
+        made = _EXPR[first.kind_id](r, first, d + 1) if first.kind_id != _BINARY else opaque(r, first, d + 1)
         at = first.start_byte
     else:
         inner_rights, inner_ops = below
         at = first.start_byte
-        if len(inner_ops) > _MAX_CHAIN:
-            made = _long_chain(r, n, first, inner_rights, inner_ops, d + 1)
+        if len(inner_ops) > MAX_CHAIN:
+            made = long_chain(r, n, first, inner_rights, inner_ops, d + 1)
         else:
-            made = _EXPR[first.kind_id](r, first, d + 1) if first.kind_id != _BINARY else _opaque(r, first, d + 1)
+            made = _EXPR[first.kind_id](r, first, d + 1) if first.kind_id != _BINARY else opaque(r, first, d + 1)
             for position in range(len(inner_ops) - 1, -1, -1):
                 right = inner_rights[position]
                 made = Bin(at, right.end_byte, inner_ops[position], made, _EXPR[right.kind_id](r, right, d + 2))
     parts = [made]
     for position, node in enumerate(nodes):
         value = _EXPR[node.kind_id](r, node, d + 1)
-        if position < start and len(parts) == 1 and position < _MAX_CHAIN:
+        if position < start and len(parts) == 1 and position < MAX_CHAIN:
             parts[0] = Bin(at, node.end_byte, "+", parts[0], value)
         else:
             parts.append(value)
     return Fmt(n.start_byte, n.end_byte, tuple(parts))
 
 
-def _long_chain(r: _Reader, n: Node, first: Node, rights: list[Node], ops: list[str], d: int) -> Expr:
-    """A chain too long to stay nested: balanced where the operator allows it, else its operands side by side."""
-    nodes = [first, *reversed(rights)]
-    depth = d + len(nodes).bit_length() + 1
-    operands = [_EXPR[node.kind_id](r, node, depth) if node.kind_id != _BINARY else _opaque(r, node, depth) for node in nodes]
-    if ops[0] not in _ASSOCIATIVE or ops.count(ops[0]) != len(ops):
-        return Opaque(n.start_byte, n.end_byte, tuple(operands))
-    # Spans come from the syntax nodes: a parenthesised operand is wider than what it lowers to.
-    parts = [(node.start_byte, node.end_byte, operand) for node, operand in zip(nodes, operands, strict=True)]
-    while len(parts) > 1:
-        joined = [
-            (left[0], right[1], Bin(left[0], right[1], ops[0], left[2], right[2]))
-            for left, right in zip(parts[::2], parts[1::2], strict=False)
-        ]
-        parts = [*joined, parts[-1]] if len(parts) % 2 else list(joined)
-    return parts[0][2]
-
-
 def _ternary(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = _solid(n)
     if len(kids) != 3:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     test = _EXPR[kids[0].kind_id](r, kids[0], d + 1)
     return Cond(n.start_byte, n.end_byte, test, _value(r, kids[1], d + 1), _value(r, kids[2], d + 1))
 
@@ -1765,12 +1533,12 @@ def _ternary(r: _Reader, n: Node, d: int) -> Expr:
 def _let(r: _Reader, n: Node, d: int) -> Expr:
     """An assignment as a value."""
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     left = n.child_by_field_id(_F_LEFT)
     right = n.child_by_field_id(_F_RIGHT)
     operator = n.child_by_field_id(_F_OPERATOR)
     if left is None or right is None or operator is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     at = n.start_byte
     end = n.end_byte
     value = _value(r, right, d + 1)
@@ -1782,10 +1550,10 @@ def _let(r: _Reader, n: Node, d: int) -> Expr:
 def _stepped(r: _Reader, n: Node, d: int) -> Expr:
     """`x++` as a value, which is that before the step; for a bound the difference is none."""
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
-    operand = _first(n)
+        return too_deep(r, n)
+    operand = first_child(r, n)
     if operand is None:
-        return _leaf(r, n, d)
+        return leaf(r, n, d)
     at = n.start_byte
     end = n.end_byte
     target = _target(r, operand, d + 1)
@@ -1817,7 +1585,7 @@ def _target(r: _Reader, n: Node, d: int) -> Expr:
 
 def _lambda(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     parameters = n.child_by_field_id(_F_PARAMETERS)
     body = n.child_by_field_id(_F_BODY)
     params: tuple[Param, ...] = ()
@@ -1830,7 +1598,7 @@ def _lambda(r: _Reader, n: Node, d: int) -> Expr:
         else:
             params = (Param(r.text[parameters.start_byte : parameters.end_byte], "pos"),)
     if body is None:
-        return _opaque(r, n, d)
+        return opaque(r, n, d)
     if body.kind_id == _BLOCK:
         return _fn(r, n, d, params, body)
     only = body
@@ -1842,7 +1610,7 @@ def _fn(
 ) -> Fn:
     r.lambdas += 1
     name = f"<lambda{r.lambdas}>"
-    index = _reserve(r)
+    index = reserve(r)
     at = n.start_byte
     # A lambda of a field has the class's `this`, which no function around it gives.
     owner = r.in_class
@@ -1853,12 +1621,12 @@ def _fn(
 def _method_reference(r: _Reader, n: Node, d: int) -> Expr:
     """`A::b`, `x.y::b`, `A::new`."""
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     kids = [kid for kid in _solid(n) if kid.kind_id != _TYPE_ARGUMENTS]
     at = n.start_byte
     end = n.end_byte
     if not kids:
-        return _leaf(r, n, d)
+        return leaf(r, n, d)
     name = "new"
     if len(kids) > 1 and kids[-1].kind_id == _IDENTIFIER:
         last = kids[-1]
@@ -1866,7 +1634,7 @@ def _method_reference(r: _Reader, n: Node, d: int) -> Expr:
     holder = kids[0]
     base: Expr
     if holder.kind_id in _TYPE_KINDS:
-        made = _type(r, holder, 0)
+        made = type_of(r, holder, 0)
         if made.shape == "array":
             base = New(holder.start_byte, holder.end_byte, made, ())
         else:
@@ -1883,12 +1651,12 @@ def _method_reference(r: _Reader, n: Node, d: int) -> Expr:
 
 
 def _class_literal(r: _Reader, n: Node, d: int) -> Expr:
-    kid = _first(n)
+    kid = first_child(r, n)
     at = n.start_byte
     end = n.end_byte
     if kid is None:
         return Opaque(at, end, ())
-    made = _type(r, kid, 0)
+    made = type_of(r, kid, 0)
     head, dot, rest = made.name.partition(".")
     return Ref(at, end, r.fields.get(head, head) + dot + rest + ".class")
 
@@ -1896,26 +1664,22 @@ def _class_literal(r: _Reader, n: Node, d: int) -> Expr:
 def _switch_value(r: _Reader, n: Node, d: int) -> Expr:
     """A switch inside an expression: a function called in place."""
     if d > MAX_DEPTH:
-        return _too_deep(r, n)
+        return too_deep(r, n)
     fn = _fn(r, n, d, (), None, lambda out: _switch(r, n, d + 1, out, Return))
     return Call(n.start_byte, n.end_byte, fn, ())
 
 
-_EXPR: list[_ExprHandler] = [_opaque] * (ERROR_KIND + 1)
-"""Handlers by kind id; as long as the largest id, so that no look-up needs a test."""
-
-
-def _fill() -> None:
-    for kind, handler in (
+_GRAMMAR.handle_expressions(
+    (
         ("identifier", _name),
         ("this", _this),
         ("super", _super),
         ("type_identifier", _type_name),
         ("scoped_type_identifier", _type_name),
         ("generic_type", _type_name),
-        ("null_literal", _null),
-        ("true", _true),
-        ("false", _false),
+        ("null_literal", null),
+        ("true", true),
+        ("false", false),
         ("decimal_integer_literal", _int),
         ("hex_integer_literal", _int),
         ("octal_integer_literal", _int),
@@ -1924,7 +1688,7 @@ def _fill() -> None:
         ("hex_floating_point_literal", _float),
         ("character_literal", _char),
         ("string_literal", _string),
-        ("parenthesized_expression", _paren),
+        ("parenthesized_expression", paren),
         ("field_access", _field_access),
         ("method_invocation", _call),
         ("object_creation_expression", _new),
@@ -1943,13 +1707,9 @@ def _fill() -> None:
         ("switch_expression", _switch_value),
         ("marker_annotation", _annotation),
         ("annotation", _annotation),
-    ):
-        for id in _ids(kind):
-            _EXPR[id] = cast(_ExprHandler, handler)
-    _EXPR[_ARRAY_INITIALIZER] = lambda r, n, d: _array_items(r, n, d, None)
-
-
-_fill()
+    )
+)
+_EXPR[_ARRAY_INITIALIZER] = lambda r, n, d: _array_items(r, n, d, None)
 
 # ---------------------------------------------------------------- statements
 
@@ -1975,7 +1735,7 @@ def _block(r: _Reader, n: Node, d: int) -> Block:
 def _into(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     """The statements of a block, appended to `out`."""
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     mark = len(r.declared)
     for part in n.named_children:
@@ -1990,7 +1750,7 @@ def _into(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 def _statement(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     before = len(out)
     _STMT[n.kind_id](r, n, d, out)
@@ -1999,13 +1759,9 @@ def _statement(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
         r.hoisted = []
 
 
-def _nothing(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    """Comments, assertions and what only broken files have."""
-
-
 def _expression(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     kids = n.named_children
-    node = kids[0] if len(kids) == 1 else _first(n)
+    node = kids[0] if len(kids) == 1 else first_child(r, n)
     if node is None:
         return
     if node.kind_id == _INVOCATION:
@@ -2020,7 +1776,7 @@ def _effect(r: _Reader, n: Node, node: Node, d: int, out: list[Stmt]) -> None:
     if kind == _ASSIGNMENT:
         _assignment(r, n, node, d, out)
     elif kind == _UPDATE:
-        operand = _first(node)
+        operand = first_child(r, node)
         if operand is not None:
             one = Lit(node.end_byte - 2, node.end_byte, 1)
             out.append(Assign(n.start_byte, n.end_byte, (_target(r, operand, d),), _step_sign(r, node), one))
@@ -2052,7 +1808,7 @@ def _assignment(r: _Reader, n: Node, node: Node, d: int, out: list[Stmt]) -> Non
         if op:
             break
     if right is None or not lefts:
-        out.append(Do(at, end, _opaque(r, node, d)))
+        out.append(Do(at, end, opaque(r, node, d)))
         return
     if right.kind_id == _SWITCH and not op:
         targets = [_target(r, left, d) for left in lefts]
@@ -2061,20 +1817,6 @@ def _assignment(r: _Reader, n: Node, node: Node, d: int, out: list[Stmt]) -> Non
     value = _value(r, right, d)
     targets = [_target(r, left, d) for left in lefts]
     out.append(Assign(at, end, tuple(targets), op, value))
-
-
-def _stray(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    """Something that is no statement, in a broken place: its statements, and its expressions for their calls."""
-    if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
-        return
-    if n.kind_id != ERROR_KIND and _EXPR[n.kind_id] is not _opaque:
-        value = _EXPR[n.kind_id](r, n, d)
-        if value.__class__ is not Lit and value.__class__ is not Ref:
-            out.append(Do(n.start_byte, n.end_byte, value))
-        return
-    for kid in n.named_children:
-        _STMT[kid.kind_id](r, kid, d + 1, out)
 
 
 def _inner_block(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
@@ -2099,7 +1841,7 @@ def _local(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
                 end = n.end_byte if value is not None else part.end_byte
                 out.append(Assign(at, end, (_bound(r, name),), "", value, True, kind_of))
         elif kind in _TYPES:
-            made = _type(r, part, 0)
+            made = type_of(r, part, 0)
             if made.name == "var":
                 made = None
 
@@ -2109,7 +1851,7 @@ def _assigning(target: Expr) -> _Sink:
 
 
 def _return(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    node = _first(n)
+    node = first_child(r, n)
     if node is None:
         out.append(Return(n.start_byte, n.end_byte, None))
     else:
@@ -2124,23 +1866,15 @@ def _return_of(r: _Reader, n: Node, node: Node, d: int, out: list[Stmt]) -> None
 
 
 def _yield(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    node = _first(n)
+    node = first_child(r, n)
     if node is not None:
         value = _value(r, node, d)
         out.append(Do(n.start_byte, n.end_byte, value) if r.sink is None else r.sink(n.start_byte, n.end_byte, value))
 
 
 def _throw(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    node = _first(n)
+    node = first_child(r, n)
     out.append(Raise(n.start_byte, n.end_byte, None if node is None else _value(r, node, d), None))
-
-
-def _jump(kind: Literal["break", "continue"]) -> _StmtHandler:
-    def handler(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-        label = _first(n)
-        out.append(Jump(n.start_byte, n.end_byte, kind, None if label is None else r.text[label.start_byte : label.end_byte]))
-
-    return handler
 
 
 def _labeled(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
@@ -2160,7 +1894,7 @@ def _stray_parts(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 def _if(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     kids = n.named_children
     otherwise: Node | None = None
@@ -2172,7 +1906,7 @@ def _if(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
         condition = n.child_by_field_id(_F_CONDITION)
         then = n.child_by_field_id(_F_CONSEQUENCE)
         otherwise = n.child_by_field_id(_F_ALTERNATIVE)
-    test = Opaque(n.start_byte, n.start_byte, ()) if condition is None else _paren(r, condition, d + 1)
+    test = Opaque(n.start_byte, n.start_byte, ()) if condition is None else paren(r, condition, d + 1)
     block = () if then is None else _block(r, then, d + 1)
     orelse: Block = () if otherwise is None else _block(r, otherwise, d + 1)
     out.append(If(n.start_byte, n.end_byte, test, block, orelse))
@@ -2189,7 +1923,7 @@ def _test_of(r: _Reader, n: Node | None, d: int) -> tuple[Literal["ever", "while
 def _while(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     """`while`, and `do`, whose test is written behind its body."""
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     label, r.label = r.label, None
     mark = len(r.declared)
@@ -2202,7 +1936,7 @@ def _while(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 def _for(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     label, r.label = r.label, None
     mark = len(r.declared)
@@ -2227,7 +1961,7 @@ def _for(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 def _for_each(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     label, r.label = r.label, None
     items_node = n.child_by_field_id(_F_VALUE)
@@ -2240,7 +1974,7 @@ def _for_each(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     block: Block = () if body is None else _block(r, body, d + 1)
     _undeclare(r, mark)
     if target is not None and made is not None:
-        kind = _array_of(_type(r, made, 0), _dimension_count(r, n.child_by_field_id(_F_DIMENSIONS)))
+        kind = _array_of(type_of(r, made, 0), _dimension_count(r, n.child_by_field_id(_F_DIMENSIONS)))
         if kind.name != "var":
             # The declared type of the variable, for those who ask what its methods are.
             out.append(Assign(made.start_byte, target.end, (target,), "", None, True, kind))
@@ -2249,18 +1983,18 @@ def _for_each(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 def _synchronized(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     lock = _child(n, _PAREN)
     body = n.child_by_field_id(_F_BODY)
-    items = () if lock is None else (Item(_paren(r, lock, d + 1), None),)
+    items = () if lock is None else (Item(paren(r, lock, d + 1), None),)
     block = () if body is None else _block(r, body, d + 1)
     out.append(With(n.start_byte, n.end_byte, items, block))
 
 
 def _try(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     body: Block = ()
     handlers = []
@@ -2301,7 +2035,7 @@ def _resources(r: _Reader, n: Node, d: int, out: list[Stmt]) -> list[Item]:
         name = part.child_by_field_id(_F_NAME)
         value = part.child_by_field_id(_F_VALUE)
         if name is None or value is None:
-            only = _first(part)
+            only = first_child(r, part)
             if only is not None:
                 items.append(Item(_value(r, only, d), None))
             continue
@@ -2309,7 +2043,7 @@ def _resources(r: _Reader, n: Node, d: int, out: list[Stmt]) -> list[Item]:
         given = _value(r, value, d)
         target = _bound(r, name)
         if made is not None:
-            kind = _type(r, made, 0)
+            kind = type_of(r, made, 0)
             if kind.name != "var":
                 out.append(Assign(part.start_byte, target.end, (target,), "", None, True, kind))
         items.append(Item(given, target))
@@ -2331,7 +2065,7 @@ def _handler(r: _Reader, n: Node, d: int) -> Handler:
                     _declare(r, name)
                 elif kid.kind_id == _CATCH_TYPE:
                     types.extend(
-                        _type_expr(r, _type(r, one, 0), one.start_byte, one.end_byte)
+                        _type_expr(r, type_of(r, one, 0), one.start_byte, one.end_byte)
                         for one in kid.named_children
                         if one.kind_id in _TYPES
                     )
@@ -2352,11 +2086,11 @@ def _switch(r: _Reader, n: Node, d: int, out: list[Stmt], sink: _Sink | None) ->
     Ways do not fall through unless they end with a jump that says so; the `break` at the end of one is left out.
     """
     if d > MAX_DEPTH:
-        out.append(Do(n.start_byte, n.end_byte, _too_deep(r, n)))
+        cut(r, n, out)
         return
     condition = n.child_by_field_id(_F_CONDITION)
     body = n.child_by_field_id(_F_BODY)
-    subject: Expr = Opaque(n.start_byte, n.start_byte, ()) if condition is None else _paren(r, condition, d + 1)
+    subject: Expr = Opaque(n.start_byte, n.start_byte, ()) if condition is None else paren(r, condition, d + 1)
     # The subject is evaluated once; repeating it in each case would repeat its calls.
     tested = subject if subject.__class__ is Ref else Opaque(subject.at, subject.end, ())
     outer_sink = r.sink
@@ -2377,7 +2111,7 @@ def _switch(r: _Reader, n: Node, d: int, out: list[Stmt], sink: _Sink | None) ->
             for part in kid.named_children:
                 part_kind = part.kind_id
                 if part_kind == _EXPRESSION and sink is not None:
-                    value = _first(part)
+                    value = first_child(r, part)
                     if value is not None:
                         block.append(sink(part.start_byte, part.end_byte, _value(r, value, d + 1)))
                 elif part_kind != _SWITCH_LABEL:
@@ -2455,7 +2189,7 @@ def _labels(r: _Reader, n: Node, subject: Expr, d: int) -> tuple[list[Expr], boo
         for kid in kids:
             kind = kid.kind_id
             if kind == _GUARD:
-                inner = _first(kid)
+                inner = first_child(r, kid)
                 if inner is not None and tests:
                     guard = _EXPR[inner.kind_id](r, inner, d)
                     tests[-1] = Bin(tests[-1].at, kid.end_byte, "and", tests[-1], guard)
@@ -2489,25 +2223,19 @@ def _local_class(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     _class(r, n, d + 1, out)
 
 
-_STMT: list[_StmtHandler] = [_stray] * (ERROR_KIND + 1)
-"""Handlers by kind id, as `_EXPR`."""
-
-_STATEMENT_KINDS: set[int] = set()
-
-
-def _fill_statements() -> None:
-    for kind, handler in (
-        ("line_comment", _nothing),
-        ("block_comment", _nothing),
-        ("assert_statement", _nothing),
+_GRAMMAR.handle_statements(
+    (
+        ("line_comment", nothing),
+        ("block_comment", nothing),
+        ("assert_statement", nothing),
         ("expression_statement", _expression),
         ("block", _inner_block),
         ("local_variable_declaration", _local),
         ("return_statement", _return),
         ("yield_statement", _yield),
         ("throw_statement", _throw),
-        ("break_statement", _jump("break")),
-        ("continue_statement", _jump("continue")),
+        ("break_statement", jump("break")),
+        ("continue_statement", jump("continue")),
         ("labeled_statement", _labeled),
         ("if_statement", _if),
         ("while_statement", _while),
@@ -2524,13 +2252,8 @@ def _fill_statements() -> None:
         ("enum_declaration", _local_class),
         ("record_declaration", _local_class),
         ("annotation_type_declaration", _local_class),
-    ):
-        for id in _ids(kind):
-            _STMT[id] = handler
-            _STATEMENT_KINDS.add(id)
-
-
-_fill_statements()
+    )
+)
 
 _TOP: dict[int, Callable[[_Reader, Node], None]] = {
     _id("package_declaration"): _package,
