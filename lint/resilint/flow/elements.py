@@ -52,6 +52,10 @@ Keys = tuple[list[Thing], ...]
 """What is known of the keys of an access, outermost first; an empty list: nothing."""
 
 
+_ROUNDS = 2
+"""How often a generator is entered while it is asked what it gives."""
+
+
 class Store(NamedTuple):
     """A place of a body where something is put into a collection."""
 
@@ -70,6 +74,7 @@ class Elements:
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
         self._asked: set[tuple[object, ...]] = set()
+        self._delegating: list[Fun] = []
         self._stores: dict[Fun, dict[str, list[Store]]] = {}
         self._users: dict[str, list[Fun]] | None = None
         self._by_file: dict[str, dict[Module, list[Fun]]] = {}
@@ -151,6 +156,18 @@ class Elements:
         yield Flow(Unknown("an element of something unknown"), flow.hops)
 
     def _yielded(self, frame: Frame) -> Iterator[Flow]:
+        if self._delegating.count(frame.fn) >= _ROUNDS:
+            # A generator that delegates to itself, under arguments that differ each time: every way through it doubles the next.
+            yield Flow(Unknown("a generator that delegates to itself"))
+            return
+        self._delegating.append(frame.fn)
+        try:
+            found = list(self._given(frame))
+        finally:
+            self._delegating.pop()
+        yield from found
+
+    def _given(self, frame: Frame) -> Iterator[Flow]:
         for y in frame.fn.body.yields:
             if y.value is not None and not y.delegate:
                 yield from self.resolver.value(y.value, frame)
