@@ -77,6 +77,7 @@ from resilint.read.lowering import (
     parameters_of,
     paren,
     reserve,
+    solid,
     stray,
     too_deep,
     true,
@@ -590,7 +591,7 @@ def _class(r: _Reader, spec: Node, name: Node, text: str, qual: str, index: int)
             if kind == _METHOD_ELEM:
                 methods.append(_interface_method(r, elem, text, qual, index))
             elif kind == _TYPE_ELEM:
-                types = [kid for kid in elem.named_children if kid.kind_id != _COMMENT]
+                types = solid(r, elem)
                 # A union is a constraint and has no methods to inherit.
                 if len(types) == 1 and types[0].kind_id in (_TYPE_NAME, _QUALIFIED, _GENERIC):
                     bases.append(Ref(elem.start_byte, elem.end_byte, type_of(r, types[0], 0).name))
@@ -831,7 +832,7 @@ def _call(r: _Reader, n: Node, d: int) -> Expr:
     elif kind == _PAREN:
         to = _pointer_conversion(r, callee)
         if to is not None:
-            operands = [kid for kid in arguments.named_children if kid.kind_id != _COMMENT]
+            operands = solid(r, arguments)
             if len(operands) == 1:
                 return Cast(at, n.end_byte, to, _value(r, operands[0], d + 1))
         fn = paren(r, callee, d + 1)
@@ -985,7 +986,7 @@ def _conversion(r: _Reader, n: Node, d: int) -> Expr:
     base = Ref(named.start_byte, named.end_byte, name)
     fn: Expr = base
     arguments = type_node.child_by_field_id(_F_TYPE_ARGUMENTS)
-    args = [] if arguments is None else [kid for kid in arguments.named_children if kid.kind_id != _COMMENT]
+    args = [] if arguments is None else solid(r, arguments)
     if len(args) == 1:
         key = first_child(r, args[0]) if args[0].kind_id == _TYPE_ELEM else args[0]
         if key is not None and key.kind_id in (_TYPE_NAME, _QUALIFIED):
@@ -1012,7 +1013,7 @@ def _index(r: _Reader, n: Node, d: int) -> Expr:
         return too_deep(r, n)
     kids = n.named_children
     if len(kids) != 2:
-        kids = [kid for kid in kids if kid.kind_id != _COMMENT]
+        kids = solid(r, n)
         if len(kids) != 2:
             return opaque(r, n, d)
     base = _EXPR[kids[0].kind_id](r, kids[0], d + 1)
@@ -1100,7 +1101,7 @@ def _composite(r: _Reader, n: Node, d: int) -> Expr:
         return too_deep(r, n)
     kids = n.named_children
     if len(kids) != 2:
-        kids = [kid for kid in kids if kid.kind_id != _COMMENT]
+        kids = solid(r, n)
         if len(kids) != 2:
             return opaque(r, n, d)
     return _literal(r, kids[1], d, type_of(r, kids[0], 0), n.start_byte, n.end_byte)
@@ -1191,36 +1192,34 @@ def _literal(r: _Reader, n: Node, d: int, made: Type | None, at: int, end: int) 
 
 
 _GRAMMAR.handle_expressions(
-    (
-        ("identifier", _name),
-        ("blank_identifier", _name),
-        ("field_identifier", _name),
-        ("package_identifier", _name),
-        ("type_identifier", _name),
-        ("iota", _name),
-        ("dot", leaf),
-        ("nil", null),
-        ("true", true),
-        ("false", false),
-        ("int_literal", _int),
-        ("float_literal", _float),
-        ("imaginary_literal", leaf),
-        ("rune_literal", _rune),
-        ("raw_string_literal", _string),
-        ("interpreted_string_literal", _string),
-        ("parenthesized_expression", paren),
-        ("selector_expression", _selector),
-        ("call_expression", _call),
-        ("type_conversion_expression", _conversion),
-        ("type_instantiation_expression", _instantiation),
-        ("index_expression", _index),
-        ("slice_expression", _slice),
-        ("type_assertion_expression", _assertion),
-        ("unary_expression", _unary),
-        ("binary_expression", _binary),
-        ("func_literal", _func_literal),
-        ("composite_literal", _composite),
-    )
+    ("identifier", _name),
+    ("blank_identifier", _name),
+    ("field_identifier", _name),
+    ("package_identifier", _name),
+    ("type_identifier", _name),
+    ("iota", _name),
+    ("dot", leaf),
+    ("nil", null),
+    ("true", true),
+    ("false", false),
+    ("int_literal", _int),
+    ("float_literal", _float),
+    ("imaginary_literal", leaf),
+    ("rune_literal", _rune),
+    ("raw_string_literal", _string),
+    ("interpreted_string_literal", _string),
+    ("parenthesized_expression", paren),
+    ("selector_expression", _selector),
+    ("call_expression", _call),
+    ("type_conversion_expression", _conversion),
+    ("type_instantiation_expression", _instantiation),
+    ("index_expression", _index),
+    ("slice_expression", _slice),
+    ("type_assertion_expression", _assertion),
+    ("unary_expression", _unary),
+    ("binary_expression", _binary),
+    ("func_literal", _func_literal),
+    ("composite_literal", _composite),
 )
 
 # ---------------------------------------------------------------- statements
@@ -1397,7 +1396,7 @@ def _defer(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 def _send(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
     kids = n.named_children
     if len(kids) != 2:
-        kids = [kid for kid in kids if kid.kind_id != _COMMENT]
+        kids = solid(r, n)
         if len(kids) != 2:
             return _stray_parts(r, n, d, out)
     channel = _EXPR[kids[0].kind_id](r, kids[0], d)
@@ -1591,34 +1590,32 @@ def _receive(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 
 _GRAMMAR.handle_statements(
-    (
-        ("comment", nothing),
-        ("empty_statement", nothing),
-        ("expression_statement", _expression),
-        ("block", _inner_block),
-        ("short_var_declaration", _short_var),
-        ("assignment_statement", _assignment),
-        ("inc_statement", _step),
-        ("dec_statement", _step),
-        ("var_declaration", _declaration),
-        ("const_declaration", _declaration),
-        ("type_declaration", _local_types),
-        ("return_statement", _return),
-        ("go_statement", _go),
-        ("defer_statement", _defer),
-        ("send_statement", _send),
-        ("receive_statement", _receive),
-        ("break_statement", jump("break")),
-        ("continue_statement", jump("continue")),
-        ("goto_statement", jump("goto")),
-        ("fallthrough_statement", jump("fallthrough")),
-        ("labeled_statement", _labeled),
-        ("if_statement", _if),
-        ("for_statement", _for),
-        ("expression_switch_statement", _switch),
-        ("type_switch_statement", _type_switch),
-        ("select_statement", _select),
-    )
+    ("comment", nothing),
+    ("empty_statement", nothing),
+    ("expression_statement", _expression),
+    ("block", _inner_block),
+    ("short_var_declaration", _short_var),
+    ("assignment_statement", _assignment),
+    ("inc_statement", _step),
+    ("dec_statement", _step),
+    ("var_declaration", _declaration),
+    ("const_declaration", _declaration),
+    ("type_declaration", _local_types),
+    ("return_statement", _return),
+    ("go_statement", _go),
+    ("defer_statement", _defer),
+    ("send_statement", _send),
+    ("receive_statement", _receive),
+    ("break_statement", jump("break")),
+    ("continue_statement", jump("continue")),
+    ("goto_statement", jump("goto")),
+    ("fallthrough_statement", jump("fallthrough")),
+    ("labeled_statement", _labeled),
+    ("if_statement", _if),
+    ("for_statement", _for),
+    ("expression_switch_statement", _switch),
+    ("type_switch_statement", _type_switch),
+    ("select_statement", _select),
 )
 _STMT[_STATEMENTS] = _into_list
 

@@ -79,9 +79,11 @@ from resilint.read.lowering import (
     nothing,
     null,
     opaque,
+    operand_of,
     parameters_of,
     paren,
     reserve,
+    solid,
     too_deep,
     true,
     type_of,
@@ -1137,10 +1139,6 @@ def _value(r: _Reader, n: Node, d: int) -> Expr:
     return made
 
 
-def _solid(n: Node) -> list[Node]:
-    return [kid for kid in n.named_children if kid.kind_id not in _COMMENTS]
-
-
 def _chain(r: _Reader, text: str) -> str:
     """A chain of names, its head written out."""
     head, _, rest = text.partition(".")
@@ -1304,9 +1302,9 @@ def _new_array(r: _Reader, n: Node, d: int) -> Expr:
             dimensions += _dimension_count(r, part)
         elif kind == _DIMENSIONS_EXPR:
             dimensions += 1
-            length = _last(part)
-            if length is not None:
-                lengths.append(Pair(_value(r, length, d + 1)))
+            inner = solid(r, part)
+            if inner:
+                lengths.append(Pair(_value(r, inner[-1], d + 1)))
         elif kind == _ARRAY_INITIALIZER:
             items = part
     made = _array_of(element, dimensions)
@@ -1314,11 +1312,6 @@ def _new_array(r: _Reader, n: Node, d: int) -> Expr:
         coll = _array_items(r, items, d + 1, made)
         return Coll(at, end, coll.kind, coll.items, coll.size, made) if isinstance(coll, Coll) else coll
     return New(at, end, made, tuple(lengths))
-
-
-def _last(n: Node) -> Node | None:
-    kids = _solid(n)
-    return kids[-1] if kids else None
 
 
 _INERT = re.compile(
@@ -1363,7 +1356,7 @@ def _array_access(r: _Reader, n: Node, d: int) -> Expr:
 def _cast_to(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
         return too_deep(r, n)
-    kids = _solid(n)
+    kids = solid(r, n)
     if len(kids) < 2 or kids[0].kind_id not in _TYPE_KINDS:
         return opaque(r, n, d)
     return Cast(n.start_byte, n.end_byte, type_of(r, kids[0], 0), _value(r, kids[-1], d + 1))
@@ -1498,7 +1491,7 @@ def _concatenation(r: _Reader, n: Node, first: Node, rights: list[Node], ops: li
     else:
         return None
     if below is None:
-        made = _EXPR[first.kind_id](r, first, d + 1) if first.kind_id != _BINARY else opaque(r, first, d + 1)
+        made = operand_of(r, first, d + 1)
         at = first.start_byte
     else:
         inner_rights, inner_ops = below
@@ -1506,7 +1499,7 @@ def _concatenation(r: _Reader, n: Node, first: Node, rights: list[Node], ops: li
         if len(inner_ops) > MAX_CHAIN:
             made = long_chain(r, n, first, inner_rights, inner_ops, d + 1)
         else:
-            made = _EXPR[first.kind_id](r, first, d + 1) if first.kind_id != _BINARY else opaque(r, first, d + 1)
+            made = operand_of(r, first, d + 1)
             for position in range(len(inner_ops) - 1, -1, -1):
                 right = inner_rights[position]
                 made = Bin(at, right.end_byte, inner_ops[position], made, _EXPR[right.kind_id](r, right, d + 2))
@@ -1523,7 +1516,7 @@ def _concatenation(r: _Reader, n: Node, first: Node, rights: list[Node], ops: li
 def _ternary(r: _Reader, n: Node, d: int) -> Expr:
     if d > MAX_DEPTH:
         return too_deep(r, n)
-    kids = _solid(n)
+    kids = solid(r, n)
     if len(kids) != 3:
         return opaque(r, n, d)
     test = _EXPR[kids[0].kind_id](r, kids[0], d + 1)
@@ -1594,7 +1587,7 @@ def _lambda(r: _Reader, n: Node, d: int) -> Expr:
         if kind == _PARAMETERS:
             params = _parameters(r, parameters)
         elif kind == _INFERRED:
-            params = tuple(Param(r.text[kid.start_byte : kid.end_byte], "pos") for kid in _solid(parameters))
+            params = tuple(Param(r.text[kid.start_byte : kid.end_byte], "pos") for kid in solid(r, parameters))
         else:
             params = (Param(r.text[parameters.start_byte : parameters.end_byte], "pos"),)
     if body is None:
@@ -1622,7 +1615,7 @@ def _method_reference(r: _Reader, n: Node, d: int) -> Expr:
     """`A::b`, `x.y::b`, `A::new`."""
     if d > MAX_DEPTH:
         return too_deep(r, n)
-    kids = [kid for kid in _solid(n) if kid.kind_id != _TYPE_ARGUMENTS]
+    kids = [kid for kid in solid(r, n) if kid.kind_id != _TYPE_ARGUMENTS]
     at = n.start_byte
     end = n.end_byte
     if not kids:
@@ -1670,44 +1663,42 @@ def _switch_value(r: _Reader, n: Node, d: int) -> Expr:
 
 
 _GRAMMAR.handle_expressions(
-    (
-        ("identifier", _name),
-        ("this", _this),
-        ("super", _super),
-        ("type_identifier", _type_name),
-        ("scoped_type_identifier", _type_name),
-        ("generic_type", _type_name),
-        ("null_literal", null),
-        ("true", true),
-        ("false", false),
-        ("decimal_integer_literal", _int),
-        ("hex_integer_literal", _int),
-        ("octal_integer_literal", _int),
-        ("binary_integer_literal", _int),
-        ("decimal_floating_point_literal", _float),
-        ("hex_floating_point_literal", _float),
-        ("character_literal", _char),
-        ("string_literal", _string),
-        ("parenthesized_expression", paren),
-        ("field_access", _field_access),
-        ("method_invocation", _call),
-        ("object_creation_expression", _new),
-        ("array_creation_expression", _new_array),
-        ("array_access", _array_access),
-        ("cast_expression", _cast_to),
-        ("instanceof_expression", _instanceof),
-        ("unary_expression", _unary),
-        ("binary_expression", _binary),
-        ("ternary_expression", _ternary),
-        ("assignment_expression", _let),
-        ("update_expression", _stepped),
-        ("lambda_expression", _lambda),
-        ("method_reference", _method_reference),
-        ("class_literal", _class_literal),
-        ("switch_expression", _switch_value),
-        ("marker_annotation", _annotation),
-        ("annotation", _annotation),
-    )
+    ("identifier", _name),
+    ("this", _this),
+    ("super", _super),
+    ("type_identifier", _type_name),
+    ("scoped_type_identifier", _type_name),
+    ("generic_type", _type_name),
+    ("null_literal", null),
+    ("true", true),
+    ("false", false),
+    ("decimal_integer_literal", _int),
+    ("hex_integer_literal", _int),
+    ("octal_integer_literal", _int),
+    ("binary_integer_literal", _int),
+    ("decimal_floating_point_literal", _float),
+    ("hex_floating_point_literal", _float),
+    ("character_literal", _char),
+    ("string_literal", _string),
+    ("parenthesized_expression", paren),
+    ("field_access", _field_access),
+    ("method_invocation", _call),
+    ("object_creation_expression", _new),
+    ("array_creation_expression", _new_array),
+    ("array_access", _array_access),
+    ("cast_expression", _cast_to),
+    ("instanceof_expression", _instanceof),
+    ("unary_expression", _unary),
+    ("binary_expression", _binary),
+    ("ternary_expression", _ternary),
+    ("assignment_expression", _let),
+    ("update_expression", _stepped),
+    ("lambda_expression", _lambda),
+    ("method_reference", _method_reference),
+    ("class_literal", _class_literal),
+    ("switch_expression", _switch_value),
+    ("marker_annotation", _annotation),
+    ("annotation", _annotation),
 )
 _EXPR[_ARRAY_INITIALIZER] = lambda r, n, d: _array_items(r, n, d, None)
 
@@ -1878,7 +1869,7 @@ def _throw(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 
 def _labeled(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
-    kids = _solid(n)
+    kids = solid(r, n)
     if len(kids) != 2:
         return _stray_parts(r, n, d, out)
     label, body = kids
@@ -2183,7 +2174,7 @@ def _labels(r: _Reader, n: Node, subject: Expr, d: int) -> tuple[list[Expr], boo
     for label in n.named_children:
         if label.kind_id != _SWITCH_LABEL:
             continue
-        kids = _solid(label)
+        kids = solid(r, label)
         if not kids:
             default = True
         for kid in kids:
@@ -2224,35 +2215,33 @@ def _local_class(r: _Reader, n: Node, d: int, out: list[Stmt]) -> None:
 
 
 _GRAMMAR.handle_statements(
-    (
-        ("line_comment", nothing),
-        ("block_comment", nothing),
-        ("assert_statement", nothing),
-        ("expression_statement", _expression),
-        ("block", _inner_block),
-        ("local_variable_declaration", _local),
-        ("return_statement", _return),
-        ("yield_statement", _yield),
-        ("throw_statement", _throw),
-        ("break_statement", jump("break")),
-        ("continue_statement", jump("continue")),
-        ("labeled_statement", _labeled),
-        ("if_statement", _if),
-        ("while_statement", _while),
-        ("do_statement", _while),
-        ("for_statement", _for),
-        ("enhanced_for_statement", _for_each),
-        ("synchronized_statement", _synchronized),
-        ("try_statement", _try),
-        ("try_with_resources_statement", _try),
-        ("switch_expression", _switch_statement),
-        ("explicit_constructor_invocation", _constructor_call),
-        ("class_declaration", _local_class),
-        ("interface_declaration", _local_class),
-        ("enum_declaration", _local_class),
-        ("record_declaration", _local_class),
-        ("annotation_type_declaration", _local_class),
-    )
+    ("line_comment", nothing),
+    ("block_comment", nothing),
+    ("assert_statement", nothing),
+    ("expression_statement", _expression),
+    ("block", _inner_block),
+    ("local_variable_declaration", _local),
+    ("return_statement", _return),
+    ("yield_statement", _yield),
+    ("throw_statement", _throw),
+    ("break_statement", jump("break")),
+    ("continue_statement", jump("continue")),
+    ("labeled_statement", _labeled),
+    ("if_statement", _if),
+    ("while_statement", _while),
+    ("do_statement", _while),
+    ("for_statement", _for),
+    ("enhanced_for_statement", _for_each),
+    ("synchronized_statement", _synchronized),
+    ("try_statement", _try),
+    ("try_with_resources_statement", _try),
+    ("switch_expression", _switch_statement),
+    ("explicit_constructor_invocation", _constructor_call),
+    ("class_declaration", _local_class),
+    ("interface_declaration", _local_class),
+    ("enum_declaration", _local_class),
+    ("record_declaration", _local_class),
+    ("annotation_type_declaration", _local_class),
 )
 
 _TOP: dict[int, Callable[[_Reader, Node], None]] = {

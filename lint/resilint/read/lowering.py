@@ -100,13 +100,13 @@ class Grammar:
         """The id of a field. Raises `KeyError` if there is none."""
         return field_id(self.language, name)
 
-    def handle_expressions(self, handlers: Iterable[tuple[str, ExprHandler]]) -> None:
+    def handle_expressions(self, *handlers: tuple[str, ExprHandler]) -> None:
         """Gives kinds their handlers as values."""
         for kind, handler in handlers:
             for id in self.ids(kind):
                 self.expr[id] = handler
 
-    def handle_statements(self, handlers: Iterable[tuple[str, StmtHandler]]) -> None:
+    def handle_statements(self, *handlers: tuple[str, StmtHandler]) -> None:
         """Gives kinds their handlers as statements."""
         for kind, handler in handlers:
             for id in self.ids(kind):
@@ -235,6 +235,12 @@ def first_child(r: Reading, n: Node) -> Node | None:
         if kid.kind_id not in comments:
             return kid
     return None
+
+
+def solid(r: Reading, n: Node) -> list[Node]:
+    """The named children that are no comments."""
+    comments = r.comments
+    return [kid for kid in n.named_children if kid.kind_id not in comments]
 
 
 # ---------------------------------------------------------------- types and parameters
@@ -381,7 +387,7 @@ def chained(r: Reading, n: Node, first: Node, rights: list[Node], ops: list[str]
     if count > MAX_CHAIN:
         return long_chain(r, n, first, rights, ops, d)
     at = first.start_byte
-    made = operand(r, first, d + count)
+    made = operand_of(r, first, d + count)
     while count:
         count -= 1
         right = rights[count]
@@ -389,7 +395,7 @@ def chained(r: Reading, n: Node, first: Node, rights: list[Node], ops: list[str]
     return made
 
 
-def operand(r: Reading, n: Node, d: int) -> Expr:
+def operand_of(r: Reading, n: Node, d: int) -> Expr:
     """The operand at the end of a chain: no chain again, where that is broken."""
     kind = n.kind_id
     return r.expr[kind](r, n, d) if kind != r.grammar.binary else opaque(r, n, d)
@@ -399,7 +405,7 @@ def long_chain(r: Reading, n: Node, first: Node, rights: list[Node], ops: list[s
     """A chain too long to stay nested: balanced where the operator allows it, else its operands side by side."""
     nodes = [first, *reversed(rights)]
     depth = d + len(nodes).bit_length() + 1
-    operands = [operand(r, node, depth) for node in nodes]
+    operands = [operand_of(r, node, depth) for node in nodes]
     if ops[0] not in _ASSOCIATIVE or ops.count(ops[0]) != len(ops):
         return Opaque(n.start_byte, n.end_byte, tuple(operands))
     # Spans come from the syntax nodes: a parenthesised operand is wider than what it lowers to.
