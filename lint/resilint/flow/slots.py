@@ -458,6 +458,9 @@ class Slots:
         """What the deployments of the service give an environment variable; present, of unknown length, where they say nothing."""
         known = False
         fn = base.written[0] if base.written is not None else None
+        if fn is not None and "${" in thing.name:
+            yield from self._configured_text(row, thing, flow, base, fn)
+            return
         for value in self.program.surfaces.environment(thing.name, fn.module.path) if fn is not None else ():
             number, unit = duration_in(value.text, "count"), ""
             if number is not None and not value.text.strip()[-1:].isdigit():
@@ -467,6 +470,17 @@ class Slots:
             known = True
             hop = Hop(value.path, value.setting.at, value.setting.end, f"{thing.name} is set here")
             yield self._number(row, Num(number, unit), replace(base, flow=flow._replace(hops=(hop, *flow.hops))))
+        if not known:
+            yield replace(base, state="finite")
+
+    def _configured_text(self, row: Bound, thing: Env, flow: Flow, base: Slot, fn: Fun) -> Iterator[Slot]:
+        """What the settings of the repository, deployments and defaults make of a text with placeholders."""
+        known = False
+        for text in self.program.surfaces.resolved(thing.name, fn.module.path):
+            number = duration_in(text.known, "count") if text.whole else None
+            if number is not None:
+                known = True
+                yield self._number(row, Num(number), replace(base, flow=flow))
         if not known:
             yield replace(base, state="finite")
 

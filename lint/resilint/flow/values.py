@@ -91,7 +91,8 @@ class Unknown(Thing):
 
 
 class Env(Thing):
-    """An environment variable without a value in the repository; a default stands beside it as a flow of its own."""
+    """An environment variable, or a text with placeholders of settings (`${key:default}`), whose value somebody else decides; what
+    settings and deployments of the repository say is asked where it is used. A default stands beside it as a flow of its own."""
 
     __slots__ = ("name",)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.values import Flow, Flows, Frame, Obj, union
+from resilint.flow.values import Env, Flow, Flows, Frame, Obj, Text, union
 from resilint.link.code import Fun, Klass, Module
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Wiring:
         self._injected = frozenset(name for row in rows for name in row.injected)
         self._qualifiers = frozenset(name for row in rows for name in row.qualifiers)
         self._primary = frozenset(name for row in rows for name in row.primary)
+        self._values = frozenset(name for row in rows for name in row.values)
         self._lasts = frozenset(name.rpartition(".")[2] for name in self._makers | self._components)
 
     # ------------------------------------------------------------ annotations
@@ -112,6 +113,9 @@ class Wiring:
 
     def injected(self, kind: f.Type | None, decorators: tuple[f.Expr, ...], place: str, where: Fun | Klass) -> Flows:
         """What a parameter or field is handed by the framework; nothing where no bean is known."""
+        texts = self._texts(self._annotation(decorators, self._values, where)) if decorators else frozenset()
+        if texts:
+            return tuple(Flow(Env(text) if "${" in text else Text(text)) for text in sorted(texts))
         name = kind.name if kind is not None and kind.shape in ("plain", "opt") else ""
         wanted = self.resolver.java.resolve_type(name, where) if name else None
         if not wanted:
@@ -145,7 +149,7 @@ class Wiring:
 
     def is_injected(self, field: f.ClassField, klass: Klass) -> bool:
         """Whether the framework fills a field."""
-        return bool(field.decorators) and self._annotation(field.decorators, self._injected, klass) is not None
+        return bool(field.decorators) and self._annotation(field.decorators, self._injected | self._values, klass) is not None
 
 
 def _project(path: str) -> str | None:
