@@ -153,7 +153,6 @@ _TYPE_CASE = _id("type_case")
 _DEFAULT_CASE = _id("default_case")
 _COMM_CASE = _id("communication_case")
 _RAW_STRING = _id("raw_string_literal")
-_STRING = _id("interpreted_string_literal")
 _TRUE = _id("true")
 _EXPRESSIONS = _id("expression_list")
 _NAMES = frozenset(_ids("identifier") + _ids("blank_identifier"))
@@ -192,7 +191,7 @@ _CONVERSIONS = _BASIC | {"time.Duration"}
 
 
 class _Reader(Reading):
-    """What the handlers share while one file is read. `calls`, `values` and `writes` belong to the function being read."""
+    """What Go's handlers share besides: names of imports, of types of the package, and of what `_is_declared` has looked up."""
 
     __slots__ = (
         "aliases",

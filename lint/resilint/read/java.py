@@ -118,7 +118,6 @@ _ANNOTATION = _id("annotation")
 _ELEMENT_PAIR = _id("element_value_pair")
 _ELEMENT_ARRAY = _id("element_value_array_initializer")
 _BLOCK = _id("block")
-_CONSTRUCTOR_BODY = _id("constructor_body")
 _CLASS_BODY = _id("class_body")
 _INTERFACE_BODY = _id("interface_body")
 _ENUM_BODY = _id("enum_body")
@@ -160,9 +159,7 @@ _INVOCATION = _id("method_invocation")
 _ASSIGNMENT = _id("assignment_expression")
 _UPDATE = _id("update_expression")
 _STRING = _id("string_literal")
-_TRUE = _id("true")
 _LOCAL = _id("local_variable_declaration")
-_IF = _id("if_statement")
 _SWITCH = _id("switch_expression")
 _SWITCH_LABEL = _id("switch_label")
 _SWITCH_RULE = _id("switch_rule")
@@ -209,7 +206,7 @@ _Sink = Callable[[int, int, Expr], Stmt]
 
 
 class _Reader(Reading):
-    """What the handlers share while one file is read. `calls`, `values` and `writes` belong to the function being read.
+    """What Java's handlers share besides: the class and the scope they are in.
 
     `fields` and `called` give what a bare name of the classes around means, unless it is one of `locals`.
     """
