@@ -65,8 +65,8 @@ class Grammar:
     """The ids of a language's grammar, and what to do with the nodes of each kind.
 
     `expr` and `stmt` are as long as the largest id of a kind, so that no look-up needs a test; what has no handler there is no
-    expression or statement. `quoted` are the kinds of comments and literals of text (see `text_of`), `operators` what a facts'
-    `Bin` says for an operator as written.
+    expression or statement. `quoted` are the kinds of comments and literals of text (see `text_of`),
+    `operators` the name in `Bin` of each operator as written.
     """
 
     def __init__(self, language: Language, comments: Iterable[str], quoted: Iterable[str], operator: str) -> None:
