@@ -126,15 +126,21 @@ class EndlessWaits:
                     for name in call.names if call.does == "wait" else ():
                         last = name.rpartition(".")[2]
                         names[last] = names.get(last, False) or not any(b.pos == 0 for b in call.bounds)
-            for site in self.program.sites(names.__contains__, language, among=lambda module: not module.is_test):
+            for site in self._near_sites(names, language):
                 first = site.call.args[0].value if site.call.args else None
                 is_text = isinstance(first, f.Fmt) or (isinstance(first, f.Lit) and isinstance(first.value, str))
                 if site.fn.index == 0 or site.how or _cleans_up(site.arm) or (is_text and not names[site.last]):
                     continue
-                if site.fn not in self._near_entries:
-                    continue
                 if language != "python" or site.last not in _OF_BUILTINS or _may_wait(site):
                     yield site
+
+    def _near_sites(self, names: dict[str, bool], language: str) -> Iterator[CallSite]:
+        """Calls of these names where an entry point may come to."""
+        for fn in self.program.functions(language):
+            if fn.module.is_test or fn not in self._near_entries:
+                continue
+            if any(called.rpartition(".")[2].rstrip("{") in names for called in fn.head.calls):
+                yield from (site for site in fn.body.calls if site.last in names)
 
     @cached_property
     def _near_entries(self) -> frozenset[Fun]:

@@ -244,9 +244,7 @@ class Reach:
                 if any(
                     (heads is None or x.partition(".")[0].rstrip("{") in heads) and self._seeds(module, x)
                     for x in (*fun.head.calls, *fun.head.values)
-                ) or (
-                    self.language != "python" and any(self._typed(module, d.type) for d in self._declared(fun))
-                ):
+                ) or (self.language != "python" and any(self._typed(module, d.type) for d in self._declared(fun))):
                     self._push(fun)
                 for param in fun.head.params:
                     if self._typed(module, param.type):

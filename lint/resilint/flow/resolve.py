@@ -45,7 +45,7 @@ from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, Body, CallSite, Definition, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
 from resilint.link.names import Names, Package, type_name
 
-STEPS = 1000
+STEPS = 700
 """Expressions looked at for one question; past it the rest of the answer is unknown."""
 SHARE = 60
 """Steps that one question which many others lead to (who calls a function, what is written to an attribute) may take of its own.

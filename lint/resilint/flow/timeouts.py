@@ -485,11 +485,16 @@ def _speaks_of_a_time(site: CallSite) -> bool:
         for node in walk(arg.value):
             if isinstance(node, f.Lit) and isinstance(node.value, int | float):
                 return True
-            if isinstance(node, f.Ref) and (unit_of_name(node.name) or node.name in site.fn.body.definitions):
+            if isinstance(node, f.Ref) and (unit_of_name(node.name) or _is_number_here(node.name, site.fn)):
                 return True
             if isinstance(node, f.Field) and unit_of_name(node.name):
                 return True
     return False
+
+
+def _is_number_here(name: str, fn: Fun) -> bool:
+    """Whether a function gives a name a number."""
+    return any(isinstance(d.expr, f.Lit) and isinstance(d.expr.value, int | float) for d in fn.body.definitions.get(name, ()))
 
 
 def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach) -> Iterator[CallSite]:
