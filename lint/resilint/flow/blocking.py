@@ -13,6 +13,7 @@ from resilint.flow.pool_tasks import PoolFault, Task
 from resilint.flow.reach import Reach as NameReach
 from resilint.flow.spawns import WAITS, Reach, Spawn, short
 from resilint.flow.values import FnVal, Obj
+from resilint.flow.waits import METHODS_OF_BUILTINS
 from resilint.knowledge.schema import CallEntry, TypeEntry
 from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Step
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from resilint.program import Program, Target
 
 _BLOCKS = ("network", "query", "connect", "sleep")
-_OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
-"""Methods of Python's own collections and texts, which are seldom meant as those of a thread or process."""
 _SLOW = 0.1
 """Seconds for which a callback may hold its loop before asyncio's debug mode logs it: `loop.slow_callback_duration`."""
 _CALLS = 3
@@ -88,7 +87,7 @@ class Blocking:
 
     def _may_block(self, called: str, fn: Fun) -> bool:
         last = called.rpartition(".")[2]
-        if last in self._joining_names and (last not in _OF_BUILTINS or called.partition(".")[0] in fn.module.imports):
+        if last in self._joining_names and (last not in METHODS_OF_BUILTINS or called.partition(".")[0] in fn.module.imports):
             return True
         return last in self._blocking_names and (called.startswith(".") or self._by_names.may_be(called, fn))
 

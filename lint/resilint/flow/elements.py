@@ -540,7 +540,7 @@ class Elements:
         last = name.rpartition(".")[2]
         local = fn.index > 0 and "." not in name
         for other in self._named(last).get(fn.module, ()) if local else self._in_sight(last, fn.module):
-            if other is fn or (local and not _nested(other, fn)):
+            if other is fn or (local and not other.is_inside(fn)):
                 continue
             for place, stores in self.stores(other).items():
                 if place.rpartition(".")[2] != last or "[" in place:
@@ -571,15 +571,6 @@ def _surely(store: Store, body: Body, arms: list[Arm]) -> bool:
 
 def _in_one_loop(store: Store, arms: list[Arm]) -> bool:
     return any(arm.kind in ("loop", "comp") and arm.at <= store.at < arm.end for arm in arms)
-
-
-def _nested(fn: Fun, outer: Fun) -> bool:
-    parent = fn.parent
-    while parent is not None:
-        if parent is outer:
-            return True
-        parent = parent.parent
-    return False
 
 
 def _names_of(coll: Obj, fn: Fun) -> list[str]:

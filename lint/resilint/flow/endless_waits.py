@@ -13,7 +13,7 @@ from resilint import facts as f
 from resilint.flow.spawns import Spawn, family
 from resilint.flow.timeouts import Fault, short
 from resilint.flow.values import Obj
-from resilint.flow.waits import Wait, waits_at, waits_in
+from resilint.flow.waits import METHODS_OF_BUILTINS, Wait, waits_at, waits_in
 from resilint.link.code import CODE, Arm, CallSite, Fun, dotted, walk
 from resilint.model import Confidence, Step, Value
 
@@ -70,8 +70,6 @@ class _Way:
     steps: tuple[Step, ...]
 
 
-_OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
-"""Methods of Python's own collections and texts: `get` and `join` are seldom those of a queue or a thread."""
 _TIME_OR_FLAG = re.compile(r"time|wait|block|deadline|sec|_ms$|delay|interval|patience", re.I)
 
 
@@ -131,7 +129,7 @@ class EndlessWaits:
                 is_text = isinstance(first, f.Fmt) or (isinstance(first, f.Lit) and isinstance(first.value, str))
                 if site.fn.index == 0 or site.how or _cleans_up(site.arm) or (is_text and not names[site.last]):
                     continue
-                if language != "python" or site.last not in _OF_BUILTINS or _may_wait(site):
+                if language != "python" or site.last not in METHODS_OF_BUILTINS or _may_wait(site):
                     yield site
 
     def _near_sites(self, names: dict[str, bool], language: str) -> Iterator[CallSite]:

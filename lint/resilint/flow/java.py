@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.values import (
+    SECONDS,
     Absent,
     Bind,
     Bound,
@@ -31,8 +32,6 @@ from resilint.link.java import JavaNames, exact_first, takes
 
 if TYPE_CHECKING:
     from resilint.flow.resolve import Resolver
-
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 
 Site = tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]
 """Where a function is called: in which frame, with what, on what."""

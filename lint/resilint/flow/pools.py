@@ -268,7 +268,12 @@ class Pools:
                 for site in fn.body.calls:
                     base = dotted(site.call.fn).rpartition(".")[0]
                     if site.last in puts and self._means(base, fn, pool) and site.how != "defer":
-                        if feeds_itself or self._is_periodic(site) or self._checked(site, pool, sizes) or self._permitted(site):
+                        if (
+                            feeds_itself
+                            or self._is_periodic(site)
+                            or self._checked(site, pool, sizes)
+                            or self.program.spawning.permitted(site)
+                        ):
                             continue
                         uses.puts.append(Use(site, self.recurs(site, pool)))
             if any(_names(value, pool) for value in fn.head.values):
@@ -290,7 +295,7 @@ class Pools:
         """Functions that may speak of a pool by its name."""
         home = pool.fn
         if pool.local:
-            yield from (fn for fn in home.module.functions if fn is home or _inside(fn, home))
+            yield from (fn for fn in home.module.functions if fn is home or fn.is_inside(home))
             return
         last = pool.last
         for module in self.program.names.modules.values():
@@ -446,14 +451,6 @@ class Pools:
                         if verb == "len" and part.args and _names(dotted(part.args[0].value), pool):
                             return True
         return False
-
-    def _permitted(self, site: CallSite) -> bool:
-        """Whether the one who puts holds a permit of a gate."""
-        spawning = self.program.spawning
-        for arm in site.arm.chain():
-            if isinstance(arm.node, f.With) and any(spawning.is_gate(item.value, site.fn) for item in arm.node.items):
-                return True
-        return any(other.call.at < site.call.at and spawning.acquires(other) for other in site.fn.body.calls)
 
     @cached_property
     def _verbs(self) -> dict[str, dict[str, frozenset[str]]]:

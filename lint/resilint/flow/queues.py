@@ -956,7 +956,7 @@ class Queues:
     def _tickets(self, queue: Queue) -> list[Figure]:
         waits: list[tuple[Put, list[Figure]]] = []
         for put in queue.puts:
-            if put.site is not None and self._permitted(put.site):
+            if put.site is not None and self.program.spawning.permitted(put.site):
                 return []
             names, nodes = self._ticket(put)
             after = put.node if put.item is not put.node else None
@@ -975,14 +975,6 @@ class Queues:
         kinds = [table.type(self.resolver.external_type(thing)) for thing in things if isinstance(thing, Obj)]
         channel = any(isinstance(thing, Obj) and thing.type == "chan" for thing in things)
         return channel or any(kind is not None and kind.role in ("event", "future", "queue") for kind in kinds)
-
-    def _permitted(self, site: CallSite) -> bool:
-        """Whether the one who puts holds a permit of a gate: no more wait than there are permits."""
-        spawning = self.program.spawning
-        for arm in site.arm.chain():
-            if isinstance(arm.node, f.With) and any(spawning.is_gate(item.value, site.fn) for item in arm.node.items):
-                return True
-        return any(other.call.at < site.call.at and spawning.acquires(other) for other in site.fn.body.calls)
 
     def _ticket(self, put: Put) -> tuple[set[str], set[int]]:
         """What the one who puts can wait for: the names in what it puts, or the result of the call that puts it."""

@@ -13,6 +13,7 @@ from resilint.flow.elements import Elements
 from resilint.flow.java import Java, Site
 from resilint.flow.narrow import keeps
 from resilint.flow.values import (
+    SECONDS,
     Absent,
     Bind,
     Bound,
@@ -64,7 +65,6 @@ SITES = 24
 """Call sites of one function that are looked at."""
 FAR = 1 << 60
 
-_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 _SCALES = {("s", 1000.0): "ms", ("ms", 1000.0): "us", ("us", 1000.0): "ns", ("s", 1e6): "us", ("ms", 1e6): "ns", ("s", 1e9): "ns"}
 _SUFFIXES = (
     ("milliseconds", "ms"),
@@ -459,7 +459,7 @@ class Resolver:
         for flow in flows:
             thing = flow.thing
             if isinstance(thing, Num) and constant is not None and constant.typed and thing.unit != "dur":
-                number = thing.number * constant.number * _UNITS.get(constant.unit, 1.0)
+                number = thing.number * constant.number * SECONDS.get(constant.unit, 1.0)
                 thing = Num(number, "dur", raw=True, named=thing.unit)
             elif isinstance(thing, Unknown) and constant is not None and constant.typed:
                 thing = Unknown("raw duration" if thing.unit != "dur" else thing.why, thing.unit)
@@ -2168,7 +2168,7 @@ class Resolver:
     def _external_name(self, full: str, frame: Frame) -> Flows:
         constant = self._constants[frame.fn.module.language].get(full)
         if constant is not None:
-            return (Flow(Num(constant.number * _UNITS.get(constant.unit, 1.0), "dur" if constant.typed else "")),)
+            return (Flow(Num(constant.number * SECONDS.get(constant.unit, 1.0), "dur" if constant.typed else "")),)
         instance = self.table(frame.fn.module).instance(full)
         if instance is not None:
             return (Flow(Obj("instance", instance.name, None, full, full)),)
@@ -2775,7 +2775,7 @@ def _added(total: Flow, part: Flow, unit: str) -> Flow:
     """A duration and one more number of that unit."""
     if not isinstance(total.thing, Num) or not isinstance(part.thing, Num):
         return Flow(Unknown("a duration of unknown length"))
-    length = float(total.thing.number) + float(part.thing.number) * _UNITS.get(unit, 1.0)
+    length = float(total.thing.number) + float(part.thing.number) * SECONDS.get(unit, 1.0)
     hops = total.hops + tuple(h for h in part.hops if h not in total.hops)
     return Flow(Num(length, "dur", named=part.thing.named), hops, total.omitted + part.omitted, total.default or part.default)
 
@@ -2819,7 +2819,7 @@ def _contradiction(named: str, typed: Num) -> str:
     """The two units where a number named in one is multiplied by a constant of another."""
     if named in ("", "dur") or typed.raw:
         return ""
-    unit = next((u for u, scale in _UNITS.items() if u in _NAMED and scale == float(typed.number)), "")
+    unit = next((u for u, scale in SECONDS.items() if u in _NAMED and scale == float(typed.number)), "")
     return f"{named} times {unit}" if unit and named in _NAMED and unit != named else ""
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.slots import say_seconds
-from resilint.flow.surfaces import SECONDS, Block, Written, matches, project_of, relaxed, split
+from resilint.flow.surfaces import Block, Written, matches, project_of, relaxed, split
 from resilint.flow.timeouts import Fault
+from resilint.flow.values import SECONDS
 from resilint.knowledge.schema import PoolRow
 from resilint.link.code import Klass, dotted
 from resilint.model import Confidence, Span, Step, Value

@@ -12,7 +12,6 @@ from resilint import facts as f
 from resilint.flow.slots import key_in_text, say_seconds
 from resilint.flow.surfaces import (
     HOLE,
-    SECONDS,
     Bean,
     Block,
     Judged,
@@ -28,6 +27,7 @@ from resilint.flow.surfaces import (
     split,
 )
 from resilint.flow.timeouts import TIME, Fault
+from resilint.flow.values import SECONDS
 from resilint.knowledge.index import holds
 from resilint.knowledge.schema import Bound, KeysRow, Library, TypeEntry
 from resilint.link.code import Klass, dotted

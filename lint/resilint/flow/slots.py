@@ -14,6 +14,7 @@ from msgspec import structs
 from resilint import facts as f
 from resilint.flow.values import (
     MOST,
+    SECONDS,
     Absent,
     Bind,
     Env,
@@ -43,18 +44,7 @@ if TYPE_CHECKING:
 
 State = Literal["finite", "disabled", "absent", "unknown"]
 
-_SECONDS = {
-    "s": 1.0,
-    "ms": 1e-3,
-    "us": 1e-6,
-    "ns": 1e-9,
-    "min": 60.0,
-    "h": 3600.0,
-    "dur": 1.0,
-    "count": 1.0,
-    "bytes": 1.0,
-    "bool": 1.0,
-}
+_SECONDS = {**SECONDS, "dur": 1.0, "count": 1.0, "bytes": 1.0, "bool": 1.0}
 _TEXT_UNITS = {
     "ns": 1e-9,
     "us": 1e-6,

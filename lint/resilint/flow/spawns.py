@@ -629,6 +629,13 @@ class Spawns:
         targets = self.program.names.java.declared(site.call, site.fn)
         return [target for target in targets if isinstance(target, Fun) and not target.head.is_abstract]
 
+    def permitted(self, site: CallSite) -> bool:
+        """Whether who makes a call holds a permit of a gate: no more can make it than there are permits."""
+        for arm in site.arm.chain():
+            if isinstance(arm.node, f.With) and any(self.is_gate(item.value, site.fn) for item in arm.node.items):
+                return True
+        return any(other.call.at < site.call.at and self.acquires(other) for other in site.fn.body.calls)
+
     @cached_property
     def own_names(self) -> frozenset[str]:
         """Names by which functions of the program can be called directly: others need not be resolved."""

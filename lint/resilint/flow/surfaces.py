@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.slots import duration_in
+from resilint.flow.values import SECONDS
 from resilint.kinds import KINDS
 from resilint.knowledge.schema import Bound, Library, Part, SurfaceRow, TypeEntry, Unit
 from resilint.link.code import Module
@@ -30,8 +31,6 @@ _MOST_VALUES = 8
 _MOST_HOPS = 6
 HOLE = "\0"
 """Stands in a value for a part that is not known."""
-
-SECONDS: dict[Unit, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 
 Key = tuple[str, ...]
 

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from resilint import facts as f
 from resilint.link.code import Fun, Klass, Module
 
+SECONDS: dict[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+"""Seconds of each unit of time."""
+
 
 class Thing:
     """Anything an expression can stand for. Things compare by what they are, never by where they were met."""

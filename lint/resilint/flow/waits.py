@@ -30,6 +30,9 @@ ENOUGH = {
 
 _LOOPBACK = re.compile(r"(?:https?|wss?)://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])", re.IGNORECASE)
 
+METHODS_OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
+"""Methods of Python's own collections and texts: `get` and `join` are seldom those of a queue or a thread."""
+
 OF_UNKNOWN_LENGTH = -1.0
 """The bound of a wait that is known to have one, but not how long."""
 

@@ -35,7 +35,6 @@ class Wiring:
         self._qualifiers = frozenset(name for row in rows for name in row.qualifiers)
         self._primary = frozenset(name for row in rows for name in row.primary)
         self._values = frozenset(name for row in rows for name in row.values)
-        self._lasts = frozenset(name.rpartition(".")[2] for name in self._makers | self._components)
 
     # ------------------------------------------------------------ annotations
 

@@ -562,8 +562,6 @@ class Wiring(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """On a parameter or field: the first text is the name of the object that is meant."""
     primary: tuple[str, ...] = ()
     """On a maker or class: of several this one is meant."""
-    bound: tuple[str, ...] = ()
-    """On a class: its fields are filled from settings."""
     values: tuple[str, ...] = ()
     """On a field or parameter: the first text, with placeholders (`${key:default}`), is its value."""
 

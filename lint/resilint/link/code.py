@@ -102,6 +102,16 @@ def last_name(expr: f.Expr) -> str:
     return ""
 
 
+def shared_folders(a: str, b: str) -> int:
+    """How many segments two paths have in common from the start."""
+    count = 0
+    for x, y in zip(a.split("/"), b.split("/"), strict=False):
+        if x != y:
+            break
+        count += 1
+    return count
+
+
 def called_part(call: f.Call) -> f.Node:
     """The last link of a chain of calls: the called name with its arguments."""
     last = last_name(call.fn)
@@ -531,6 +541,13 @@ class Fun:
     def parent(self) -> Fun | None:
         """The function it is nested in; none for those at module level."""
         return self.module.functions[self.head.parent] if self.head.parent > 0 else None
+
+    def is_inside(self, outer: Fun) -> bool:
+        """Whether it is nested in another function, at any depth."""
+        parent = self.parent
+        while parent is not None and parent is not outer:
+            parent = parent.parent
+        return parent is not None
 
     @cached_property
     def params(self) -> dict[str, f.Param]:

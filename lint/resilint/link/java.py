@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from resilint import facts as f
-from resilint.link.code import CallSite, Definition, Fun, Klass, Module, dotted
+from resilint.link.code import CallSite, Definition, Fun, Klass, Module, dotted, shared_folders
 
 _IMPLICIT = frozenset(
     """
@@ -230,7 +230,8 @@ class JavaNames:
         if len(classes) == 1:
             return classes[0]
         return max(
-            classes, key=lambda klass: (not klass.module.is_test or importer.is_test, _common(klass.module.path, importer.path))
+            classes,
+            key=lambda klass: (not klass.module.is_test or importer.is_test, shared_folders(klass.module.path, importer.path)),
         )
 
     def kind_of(self, written: f.Type | None, where: Fun | Klass | Module, depth: int = 0) -> Kind | None:
@@ -1007,12 +1008,3 @@ def _union(*lists: list[_T]) -> list[_T]:
     for found in lists:
         out.extend(x for x in found if x not in out)
     return out
-
-
-def _common(a: str, b: str) -> int:
-    count = 0
-    for x, y in zip(a.split("/"), b.split("/"), strict=False):
-        if x != y:
-            break
-        count += 1
-    return count

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from resilint import facts as f
-from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods
+from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods, shared_folders
 from resilint.link.java import JavaNames
 from resilint.link.java_members import completed
 
@@ -149,7 +149,7 @@ class Names:
         if not found:
             return None
         root = self.package_of(importer).root
-        return max(found, key=lambda package: (package.root == root, _common(package.root, root)))
+        return max(found, key=lambda package: (package.root == root, shared_folders(package.root, root)))
 
     def tested_package(self, package: Package) -> Package | None:
         """The package that a package of tests in the same directory stands beside."""
@@ -181,7 +181,7 @@ class Names:
                 continue
             found = self._at(root, name)
             if found is not None:
-                common = _common(importer.folder, root)
+                common = shared_folders(importer.folder, root)
                 if common > shared:
                     best, shared = found, common
         return best
@@ -230,15 +230,6 @@ class Names:
 def _whole(facts: f.FileFacts) -> f.FileFacts:
     """Facts with the members that a language adds by itself."""
     return completed(facts) if facts.kind == "java" else facts
-
-
-def _common(a: str, b: str) -> int:
-    count = 0
-    for x, y in zip(a.split("/"), b.split("/"), strict=False):
-        if x != y:
-            break
-        count += 1
-    return count
 
 
 def type_name(expr: f.Expr) -> str:
