@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.lists import View, words
+from resilint.flow.marks import Path, counts, keys_of, matches_path, plain, prefixes, steps_of
 from resilint.flow.values import Hop
 from resilint.knowledge.schema import BalancerRow, SettingMark
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
     from resilint.program import Program
-
-Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,7 @@ class Balancers:
         for path, facts in self.program.files.items():
             if not facts.settings or self.program.settings.is_test(path):
                 continue
-            keys = _keys(facts.settings)
+            keys = keys_of(facts.settings)
             rows = [row for row, need in needs if (not row.formats or facts.kind in row.formats) and any(n <= keys for n in need)]
             if not rows:
                 continue
@@ -184,20 +182,20 @@ class Balancers:
             for setting in facts.settings:
                 docs[setting.doc].append(setting)
             for settings in docs.values():
-                keys = _keys(settings) if len(docs) > 1 else keys
-                steps = [(_steps(s.path), s) for s in settings]
+                keys = keys_of(settings) if len(docs) > 1 else keys
+                steps = [(steps_of(s.path), s) for s in settings]
                 for row, need in needs:
                     if row in rows and any(n <= keys for n in need):
                         yield from self._blocks_of(row, path, steps)
 
     def _blocks_of(self, row: BalancerRow, path: str, steps: list[tuple[Path, f.Setting]]) -> Iterator[_Block]:
         for mark in row.document:
-            if not any(_matches(tuple(mark.key.split(".")), have) and _counts(mark, s) for have, s in steps):
+            if not any(matches_path(tuple(mark.key.split(".")), have) and counts(mark, s) for have, s in steps):
                 return
         wanted = tuple(row.block.split(".")) if row.block else ()
         blocks: dict[Path, list[tuple[str, f.Setting]]] = {}
         for have, setting in steps:
-            for size in _prefixes(wanted, have):
+            for size in prefixes(wanted, have):
                 blocks.setdefault(have[:size], []).append((".".join(have[size:]), setting))
         for place, inside in blocks.items():
             name = next((s.text for key, s in inside if key == "name"), place[-1] if place else "")
@@ -213,71 +211,20 @@ class Balancers:
     def _match(self, block: _Block, mark: SettingMark) -> f.Setting | None:
         """The setting that a mark speaks of, if it stands in the block."""
         wanted = tuple(mark.key.split("."))
-        found = [s for key, s in block.settings if _matches(wanted, tuple(key.split("."))) and _counts(mark, s)]
+        found = [s for key, s in block.settings if matches_path(wanted, tuple(key.split("."))) and counts(mark, s)]
         if mark.differ and len({s.text for s in found}) < 2:
             return None
         if mark.beside is not None:
             beside = tuple(mark.beside.split("."))
-            if not any(_matches(beside, tuple(key.split("."))) for key, _ in block.settings):
+            if not any(matches_path(beside, tuple(key.split("."))) for key, _ in block.settings):
                 return None
         return found[-1] if mark.differ and found else found[0] if found else None
-
-
-def _counts(mark: SettingMark, setting: f.Setting) -> bool:
-    text = setting.text.lower()
-    if any(fnmatchcase(text, pattern) for pattern in mark.unless):
-        return False
-    return not mark.values or any(fnmatchcase(text, pattern) for pattern in mark.values)
-
-
-def _steps(path: Path) -> Path:
-    """A path with dotted keys taken apart, as properties files write them."""
-    return tuple(part for step in path for part in (step.split(".") if " " not in step and "/" not in step else (step,)))
 
 
 def _needs(row: BalancerRow) -> tuple[frozenset[str], ...]:
     """The plain keys of each setting that makes a block of a row worth a look: where none stands whole, nothing is to be found."""
     marks = (*row.hash, *(row.view if row.feeds else ()))
     return tuple(
-        frozenset(_plain(step) for step in (*row.block.split("."), *mark.key.split(".")) if step and not step.endswith("*"))
+        frozenset(plain(step) for step in (*row.block.split("."), *mark.key.split(".")) if step and not step.endswith("*"))
         for mark in marks
     )
-
-
-def _keys(settings: Iterable[f.Setting]) -> frozenset[str]:
-    written = {step for setting in settings for step in setting.path}
-    return frozenset(_plain(part) for step in written for part in _steps((step,)))
-
-
-@lru_cache(maxsize=1 << 14)
-def _plain(step: str) -> str:
-    """A key without its case, dashes and the number of its repetition: frameworks take either spelling."""
-    return step.partition("#")[0].replace("-", "").replace("_", "").lower()
-
-
-def _same(wanted: str, have: str) -> bool:
-    if wanted == "*":
-        return True
-    if wanted.endswith(" *"):
-        return have.startswith(wanted[:-1])
-    return _plain(wanted) == _plain(have)
-
-
-def _matches(wanted: Path, have: Path) -> bool:
-    """Whether a path is of this pattern, all of it."""
-    return len(have) in _prefixes(wanted, have)
-
-
-def _prefixes(wanted: Path, have: Path) -> list[int]:
-    """How many steps of a path a pattern can take; with `**` the most, so that a block is the innermost."""
-    if not wanted:
-        return [0]
-    if wanted[0] == "**":
-        for skip in range(len(have), -1, -1):
-            found = _prefixes(wanted[1:], have[skip:])
-            if found:
-                return [skip + size for size in found[:1]]
-        return []
-    if not have or not _same(wanted[0], have[0]):
-        return []
-    return [1 + size for size in _prefixes(wanted[1:], have[1:])]
