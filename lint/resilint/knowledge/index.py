@@ -20,13 +20,14 @@ from resilint.knowledge.schema import (
     Library,
     Part,
     QueueRow,
+    RetryRow,
     ScopeRow,
     SpawnRow,
     TypeEntry,
 )
 from resilint.model import Confidence
 
-Row = CallEntry | TypeEntry | EntryRow | ErrorEntry | ErrorCall
+Row = CallEntry | TypeEntry | EntryRow | ErrorEntry | ErrorCall | RetryRow
 
 V = TypeVar("V")
 
@@ -65,6 +66,7 @@ class Table:
         self._constants: dict[str, Constant] = {}
         self._texts: dict[str, str] = {}
         self._annotated: dict[str, TypeEntry] = {}
+        self._retries: dict[str, RetryRow] = {}
         self._library_of: dict[int, Library] = {}
         self._mro: dict[str, tuple[TypeEntry, ...]] = {}
         self._bounds: dict[str, tuple[Bound, ...]] = {}
@@ -102,6 +104,9 @@ class Table:
         self._texts.update(library.texts)
         for row in library.entries:
             self._library_of[id(row)] = library
+        for retry in library.retries:
+            self._library_of[id(retry)] = library
+            self._retries.update(dict.fromkeys(retry.names, retry))
 
     def call(self, name: str) -> CallEntry | None:
         """What calling `name` does: a function, or `Type.method` also by an alias, an instance or a base of the type, or by
@@ -281,6 +286,22 @@ class Table:
         """The type that an interface, class or field with this annotation is or holds."""
         return self._annotated.get(name)
 
+    def retry(self, name: str) -> RetryRow | None:
+        """How something of that name repeats what failed."""
+        return self._find(self._retries, name) if name else None
+
+    @cached_property
+    def retry_words(self) -> frozenset[str]:
+        """Last segments of all that makes or applies a policy of retries."""
+        kinds = [kind for name in self._retries if (kind := self._types.get(name)) is not None]
+        made = (name for kind in kinds for name in (kind.name, *kind.aliases, *kind.made_by))
+        return frozenset(name.rpartition(".")[2] for name in (*self._retries, *made))
+
+    @cached_property
+    def retry_modules(self) -> frozenset[str]:
+        """Import names of the libraries with such rows."""
+        return frozenset(module for library in self.libraries if library.retries for module in library.modules)
+
     def queue(self, name: str) -> QueueRow | None:
         """What a call of `name` does to its receiver as a queue."""
         call = self.call(name)
@@ -338,8 +359,8 @@ class Table:
             for entry in library.types:
                 names = own if entry.version_of is None else (entry.version_of,)
                 known.update((id(row), names) for row in entry.bounds if row.since is not None or row.before is not None)
-            for call in library.calls:
-                known.update((id(row), own) for row in call.bounds if row.since is not None or row.before is not None)
+            for rows in (*(call.bounds for call in library.calls), *(retry.bounds for retry in library.retries)):
+                known.update((id(row), own) for row in rows if row.since is not None or row.before is not None)
         return known
 
     @cached_property

@@ -42,8 +42,12 @@ SlotName = Literal[
     "batch",
     "linger",
     "attempts",
-    "backoff",
-    "jitter",
+    "backoff",  # the pause before the first repetition
+    "backoff_min",  # no pause is shorter
+    "backoff_max",  # no pause is longer
+    "growth",  # each pause is so many times the one before; 1: they stay the same
+    "growth_step",  # each pause is so much longer than the one before
+    "jitter",  # random part of a pause: a time is added to it, a `count` is a share of it, a `bool`: random up to its length
     "elapsed",
     "rate",
     "ttl",
@@ -381,6 +385,56 @@ class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Position of the parameter that carries the caller's deadline."""
 
 
+class Condition(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A setting beside another on which it depends whether that one has an effect."""
+
+    key: str
+    values: tuple[str, ...] = ()
+    """Patterns (fnmatch, small letters) of which one has to match; empty: any value."""
+    unset: bool = False
+    """It also holds where the setting is not written."""
+
+
+class DeadlineRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A limit above entry points: how long the process, a proxy or a caller gives what they do. Written as one of `setting` (a key
+    of a surface: in its files or the options of its commands), `key` (any document, as in `SettingMark`), `slot` of an object of
+    `type` that serves them."""
+
+    what: str
+    """Whose limit it is, for messages: `gunicorn's timeout`."""
+    side: Literal["own", "front"] = "own"
+    """`own`: of the process itself; `front`: of what calls it."""
+    kinds: tuple[str, ...] = ("request",)
+    """Kinds of entries that it limits."""
+    languages: tuple[str, ...] = ()
+    makers: tuple[str, ...] = ()
+    """Patterns of canonical names by which entries are made that it limits; empty: all."""
+    setting: str | None = None
+    when: tuple[Condition, ...] = ()
+    """Other keys of the same surface, or below the same block."""
+    key: str | None = None
+    block: str = ""
+    formats: tuple[str, ...] = ()
+    document: tuple[SettingMark, ...] = ()
+    names: tuple[str, ...] = ()
+    """Keys below the block, or from the start of the document with a leading dot, that name who is called."""
+    inherits: bool = False
+    """The key counts too where it stands in a block around."""
+    type: str | None = None
+    slot: SlotName | None = None
+    unit: Unit = "s"
+    bare: Unit = "s"
+    """Of a number without a unit, where the row takes a duration."""
+    disabled: tuple[Scalar | Literal["negative", "zero"], ...] = ()
+    default: float | None = None
+    """Seconds where nothing is written but the command, or the block with a name."""
+    stops: bool = False
+    """The work is ended when it is over; else only whoever waits leaves."""
+    share: str | None = None
+    """Setting of how many units of work one limit is for; `share_default` where it is not written."""
+    share_default: int = 1
+
+
 class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """External functions and methods of one behaviour."""
 
@@ -644,6 +698,57 @@ class PoolRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Canonical annotations that export a class as a service, with the same attributes."""
 
 
+class RetryPart(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where a policy holds another one, or a part of one: when to stop, how long to pause."""
+
+    arg: str | None = None
+    pos: int | None = None
+    option: str | None = None
+    """As in `Bound`: the part is argument 0 of that call."""
+    setter: str | None = None
+    field: str | None = None
+
+
+class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What repeats an operation that failed. How often and how far apart stands in `bounds`, here and of the type of that name, in
+    the slots `attempts`, `elapsed`, `backoff`, `backoff_min`, `backoff_max`, `growth`, `growth_step` and `jitter`."""
+
+    names: tuple[str, ...]
+    """Canonical: types of policies, decorators, annotations, calls."""
+    form: Literal[
+        "policy",  # an object, a decorator or a function of a library that stands for one
+        "annotation",  # on a method, or on a class for all its methods
+        "call",  # runs the operation that it is given
+        "client",  # an object whose own calls are repeated
+        "any",  # of its arguments, whichever ends it first
+        "all",  # ends it only when all of them would
+        "sum",  # pauses for as long as all of them together
+        "chain",  # each of them once, the last for ever
+    ] = "policy"
+    bounds: tuple[Bound, ...] = ()
+    parts: tuple[RetryPart, ...] = ()
+    runs: int | None = None
+    """`call`: position of the operation; -1: what stands before the dot is computed again."""
+    policy: int | None = None
+    """`call`: position of the policy; -1 the receiver; absent: its own arguments say all."""
+    operators: dict[str, Literal["any", "all", "sum"]] = {}
+    """What operators between two such things make of them."""
+    enabled_by: tuple[str, ...] = ()
+    """`annotation`: does nothing unless a class of the program has one of these annotations."""
+    active_with: str | None = None
+    """Does nothing unless this argument is given."""
+    instance: str | None = None
+    """`annotation`: the attribute that names an instance, which takes the place of the last `*` in keys of settings; the first
+    positional one counts as it too."""
+    settings: tuple[str, ...] = ()
+    """Roots of the keys that describe an instance, its own first, then what it falls back to; the last segments of the keys are
+    those of `setting` in `bounds`."""
+    errors: tuple[RetryPart, ...] = ()
+    """Which errors it repeats on; absent or not given: any."""
+    only: Literal["connect"] | None = None
+    """By itself it repeats only what never reached the peer."""
+
+
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One knowledge file."""
 
@@ -660,6 +765,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     types: tuple[TypeEntry, ...] = ()
     calls: tuple[CallEntry, ...] = ()
     entries: tuple[EntryRow, ...] = ()
+    deadlines: tuple[DeadlineRow, ...] = ()
     errors: tuple[ErrorEntry, ...] = ()
     error_calls: tuple[ErrorCall, ...] = ()
     shapes: tuple[Shape, ...] = ()
@@ -671,6 +777,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     texts: dict[str, str] = {}
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
+    retries: tuple[RetryRow, ...] = ()
     wiring: Wiring | None = None
     words: dict[str, tuple[str, ...]] = {}
     """Words of names, by what they tell of a list of peers or of a hash (see `config/routing.yaml`)."""
