@@ -38,6 +38,8 @@ SlotName = Literal[
     "idle_connections",  # kept for reuse at most; for one peer where a pool counts by peer
     "idle_total",  # for all peers, beside an `idle_connections` for one
     "min_idle",  # kept or made even when nothing asks for them
+    "overflow",  # opened beyond `idle_connections` while all of those are in use, and closed after use
+    "reuse",  # whether a connection is kept for the next call at all; switched off: closed after each
     "prefetch",
     "batch",
     "linger",
@@ -217,6 +219,9 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     without_effect: tuple[str, ...] = ()
     """Setters that it accepts and never heeds, though the type it extends does."""
     needs: tuple[Need, ...] = ()
+    reusable: bool = False
+    """It keeps connections of its own open for the next call, so one is made and used again. One that is given a part of that kind
+    (a pool, a connector) keeps that part's."""
     any_method: str | None = None
     """Every method that is not listed behaves like this canonical call (generated stubs, SDK clients)."""
     exits: Literal["joins", "cancels", "closes"] | None = None
@@ -241,7 +246,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     helps: bool = False
     """Executors: a thread that waits for another task of the same pool runs tasks meanwhile, or another thread takes its place."""
     when_full: WhenFull | None = None
-    """Executors: what submitting past the limits does, unless a part (a policy) says otherwise."""
+    """Executors: what submitting past the limits does, unless a part (a policy) says otherwise. Pools of connections: what asking
+    for one past `concurrency` does, unless given: it waits."""
     hash: HashKind | None = None
     """How far the hash of its instances is the same elsewhere; absent: as its own `hashCode`, `__hash__` or base says."""
     order: Order | None = None
@@ -412,6 +418,8 @@ class DeadlineRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     setting: str | None = None
     when: tuple[Condition, ...] = ()
     """Other keys of the same surface, or below the same block."""
+    written_as: str | None = None
+    """Of a command: pattern (a regular expression) that has to stand behind the program's name."""
     key: str | None = None
     block: str = ""
     formats: tuple[str, ...] = ()
