@@ -23,6 +23,7 @@ from resilint.text import Lines
 
 if TYPE_CHECKING:
     from resilint.flow.abandoned import Abandoned
+    from resilint.flow.above import Aboves
     from resilint.flow.after_cancel import AfterCancel
     from resilint.flow.balancers import Balancers
     from resilint.flow.batches import Batch
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors
     from resilint.flow.inputs import Sizes
+    from resilint.flow.inversions import Inversions
     from resilint.flow.lists import Lists
     from resilint.flow.lost_causes import LostCauses
     from resilint.flow.offers import Offers
@@ -381,6 +383,20 @@ class Program:
         from resilint.flow.worst import Worsts
 
         return Worsts(self)
+
+    @cached_property
+    def above(self) -> Aboves:
+        """Deadlines above entry points."""
+        from resilint.flow.above import Aboves
+
+        return Aboves(self)
+
+    @cached_property
+    def inversions(self) -> Inversions:
+        """Work that outlasts the deadline above it."""
+        from resilint.flow.inversions import Inversions
+
+        return Inversions(self)
 
     @cached_property
     def queues(self) -> Queues:

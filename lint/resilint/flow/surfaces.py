@@ -115,6 +115,16 @@ class Block:
         return next((self.attributes[relaxed(n)] for n in names if relaxed(n) in self.attributes), None)
 
 
+class Command(NamedTuple):
+    """A command line: where it stands, behind the name of its program, and what it gives which key (range and value)."""
+
+    path: str
+    at: int
+    end: int
+    text: str
+    given: dict[str, tuple[int, int, str]]
+
+
 @dataclass(eq=False)
 class Bean:
     """An object that Spring's XML makes: its class and the properties it is given."""
@@ -418,6 +428,25 @@ class Surfaces:
 
     def options(self, row: SurfaceRow, names: Iterable[str]) -> Iterator[tuple[str, int, int, str, str]]:
         """Where a command of a surface is given one of these keys as an option: path, range, key and value."""
+        known, seen = "", -1
+        for path, source, at, end, option, spelled in self._commands(row, names):
+            known, seen = path, seen if path == known else -1
+            for match in option.finditer(source, max(at, seen), end):
+                seen = match.end()
+                yield path, match.start(), match.end(), spelled[match[1].decode()], match[2].decode()
+
+    def commands(self, row: SurfaceRow, names: Iterable[str]) -> Iterator[Command]:
+        """Every place where a command of a surface stands, with those of these keys that it is given."""
+        for path, source, at, end, option, spelled in self._commands(row, names):
+            given = {
+                spelled[match[1].decode()]: (match.start(), match.end(), match[2].decode())
+                for match in option.finditer(source, at, end)
+            }
+            yield Command(path, at, end, source[at:end].decode("utf-8", "replace"), given)
+
+    def _commands(
+        self, row: SurfaceRow, names: Iterable[str]
+    ) -> Iterator[tuple[str, bytes, int, int, re.Pattern[bytes], dict[str, str]]]:
         words = [word.encode() for word in (*row.commands, *row.variables)]
         if not words:
             return
@@ -435,11 +464,8 @@ class Surfaces:
             if not any(word in source for word in words):
                 continue
             source = _without_comments(source, facts.kind)
-            seen = -1
             for at, end in _command_lines(facts, source, start):
-                for match in option.finditer(source, max(at, seen), end):
-                    seen = match.end()
-                    yield path, match.start(), match.end(), spelled[match[1].decode()], match[2].decode()
+                yield path, source, at, end, option, spelled
 
     # ------------------------------------------------------------ Python files of settings
 

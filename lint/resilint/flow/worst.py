@@ -66,7 +66,7 @@ class Worsts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
-        self._functions: dict[tuple[Frame, tuple[tuple[str, int], ...]], Worst] = {}
+        self._functions: dict[tuple[Frame, tuple[tuple[str, int], ...], bool], Worst] = {}
         self._active: list[Fun] = []
         self._sites: dict[Fun, dict[int, CallSite]] = {}
         self._waiting: dict[Fun, dict[int, list[Waiting]]] = {}
@@ -74,6 +74,7 @@ class Worsts:
         self._nested = 0
         self._free: frozenset[int] = frozenset()
         self._still = False
+        self._once = False
 
     def of_block(self, block: Iterable[f.Stmt], frame: Frame, free: Iterable[f.Node] = (), lengths: Lengths | None = None) -> Worst:
         """The worst case of statements in a frame; the nodes in `free` take no time."""
@@ -81,11 +82,15 @@ class Worsts:
         self._free = frozenset(id(node) for node in free)
         return worst(self._block(tuple(block), frame, dict(lengths or {})))
 
-    def of_function(self, frame: Frame, lengths: Lengths | None = None) -> Worst:
-        """The worst case of a function."""
+    def of_function(self, frame: Frame, lengths: Lengths | None = None, once: bool = False) -> Worst:
+        """The worst case of a function; `once`: where nothing is tried a second time."""
         self._left = _CALLS
         self._free = frozenset()
-        return self._function(frame, dict(lengths or {}))
+        self._once = once
+        try:
+            return self._function(frame, dict(lengths or {}))
+        finally:
+            self._once = False
 
     def limit(self, row: ScopeRow, binds: tuple[Bind, ...], fn: Fun) -> float | None:
         """The length of a scope in seconds: `inf` for none, `None` where it is not known."""
@@ -108,7 +113,7 @@ class Worsts:
 
     def _function(self, frame: Frame, lengths: dict[str, int]) -> Worst:
         fn = frame.fn
-        key = (frame, tuple(sorted(lengths.items())))
+        key = (frame, tuple(sorted(lengths.items())), self._once)
         found = self._functions.get(key)
         if found is not None:
             return found
@@ -292,15 +297,20 @@ class Worsts:
         after = self._block(loop.orelse, frame, lengths)
         if times is None or times <= 1 or self._still or not _ends_early(loop):
             return Seq((head, Loop(times, body), after))
-        # The last round need not pause any more: it gives up, or has succeeded.
-        still, self._still = self._still, True
-        try:
-            last = Seq((test, self._block(loop.body, frame, dict(lengths))))
-        finally:
-            self._still = still
+        if self._once:
+            return Seq((head, self._last_round(loop, test, frame, lengths), after))
+        last = self._last_round(loop, test, frame, lengths)
         pause = worst(body).known - worst(last).known
         pauses = Wait(pause, _term(pause, "pause", (frame.fn, loop)))
         return Seq((head, Retry(times, last, (Loop(times - 1, pauses),)), after))
+
+    def _last_round(self, loop: f.Loop, test: Effect, frame: Frame, lengths: dict[str, int]) -> Effect:
+        """A round that need not pause any more: it gives up, or has succeeded."""
+        still, self._still = self._still, True
+        try:
+            return Seq((test, self._block(loop.body, frame, dict(lengths))))
+        finally:
+            self._still = still
 
     def times(self, loop: f.Loop, frame: Frame, lengths: Lengths) -> int | None:
         """How often a loop goes round at most, where that is a number that is known."""

@@ -757,6 +757,19 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """By itself it repeats only what never reached the peer."""
 
 
+class SelectRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How a library picks rows by calls that follow one another, without a statement of SQL. All names are last segments."""
+
+    begins: tuple[str, ...]
+    """Attributes or calls with which a selection begins: `objects`, `select`."""
+    narrows: tuple[str, ...]
+    """Calls that are given conditions."""
+    brings: tuple[str, ...] = ()
+    """Calls that bring the rows; empty: whatever uses the selection does."""
+    anywhere: bool = False
+    """The first name alone tells the library: files that use it import nothing of it."""
+
+
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One knowledge file."""
 

@@ -7,13 +7,24 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.values import FnVal, Obj
+from resilint.flow.values import Bound, FnVal, Obj
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import EntryRow
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_name
 
 if TYPE_CHECKING:
     from resilint.program import Program
+
+
+class Maker(NamedTuple):
+    """What makes a function an entry point: a decorator, annotation or registering call, and the object it is called on."""
+
+    fn: Fun
+    """The function in which it is written, or that it stands on."""
+    call: f.Call | None
+    name: str
+    """Canonical."""
+    holder: Obj | None = None
 
 
 class Entry(NamedTuple):
@@ -25,6 +36,11 @@ class Entry(NamedTuple):
     inputs: tuple[str, ...]
     context: str = ""
     """The parameter that carries the caller's deadline."""
+    makers: tuple[Maker, ...] = ()
+    """All that make it one, whichever counted first."""
+
+
+Found = Iterator[tuple[Fun, EntryRow, str, Maker | None]]
 
 
 def entries_of(program: Program) -> dict[Fun, Entry]:
@@ -32,8 +48,11 @@ def entries_of(program: Program) -> dict[Fun, Entry]:
     registration, assigned callback."""
     out: dict[Fun, Entry] = {}
     for found in (_decorated, _annotated, _of_bases, _signed, _registered, _assigned):
-        for fn, row, because in found(program):
-            out.setdefault(fn, Entry(fn, row.kind, because, _inputs(fn, row), _context(fn, row)))
+        for fn, row, because, maker in found(program):
+            known = out.get(fn)
+            if known is None:
+                known = Entry(fn, row.kind, because, _inputs(fn, row), _context(fn, row))
+            out[fn] = known._replace(makers=(*known.makers, maker)) if maker is not None else known
     return out
 
 
@@ -54,7 +73,7 @@ def _lasts(program: Program, language: str, what: str) -> frozenset[str]:
     return frozenset((getattr(r, what) or "").rpartition(".")[2] for r in rows if getattr(r, what))
 
 
-def _decorated(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+def _decorated(program: Program) -> Found:
     resolver = program.resolver
     wanted = _lasts(program, "python", "decorator")
     for fn in program.functions("python"):
@@ -66,10 +85,12 @@ def _decorated(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
             for flow in resolver.ask(expr, resolver.frame(scope)):
                 name = resolver.canonical(flow.thing)
                 for row in resolver.table(fn.module).decorator(name) if name else ():
-                    yield fn, row, f"decorated with {name}"
+                    call = decorator if isinstance(decorator, f.Call) else None
+                    holder = flow.thing.obj if isinstance(flow.thing, Bound) else None
+                    yield fn, row, f"decorated with {name}", Maker(scope, call, name, holder)
 
 
-def _annotated(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+def _annotated(program: Program) -> Found:
     resolver = program.resolver
     wanted = _lasts(program, "java", "decorator")
     for fn in program.functions("java"):
@@ -77,11 +98,14 @@ def _annotated(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
             written = dotted(annotation.fn if isinstance(annotation, f.Call) else annotation)
             if written.rpartition(".")[2] in wanted:
                 name = program.names.java.type(written, fn)
-                for row in resolver.table(fn.module).decorator(name) if isinstance(name, str) else ():
-                    yield fn, row, f"annotated with {name}"
+                if not isinstance(name, str):
+                    continue
+                for row in resolver.table(fn.module).decorator(name):
+                    call = annotation if isinstance(annotation, f.Call) else None
+                    yield fn, row, f"annotated with {name}", Maker(fn, call, name)
 
 
-def _of_bases(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+def _of_bases(program: Program) -> Found:
     resolver = program.resolver
     for klass in program.names.all_classes():
         if not klass.decl.bases and not any(x.embedded for x in klass.decl.fields):
@@ -97,7 +121,7 @@ def _of_bases(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
                         and not (name.startswith("_") and "*" in row.methods)
                         and (klass.module.language != "go" or _takes_context(program, fn))
                     ):
-                        yield fn, row, f"a method of {klass.name}, a {base}"
+                        yield fn, row, f"a method of {klass.name}, a {base}", Maker(fn, None, base)
 
 
 def _external_bases(program: Program, klass: Klass) -> list[str]:
@@ -115,7 +139,7 @@ def _takes_context(program: Program, fn: Fun) -> bool:
     return any(p.type is not None and program.resolver.resolve_type(p.type, fn) == "context.Context" for p in fn.positional[:1])
 
 
-def _signed(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+def _signed(program: Program) -> Found:
     resolver = program.resolver
     rows = [r for r in program.knowledge.of("go").entries if r.signature]
     lengths = {len(r.signature) for r in rows}
@@ -126,7 +150,7 @@ def _signed(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
             continue
         kinds = tuple(_type_text(program, p, fn) for p in params)
         for row in resolver.table(fn.module).signature(kinds) or _pointerless(rows, kinds):
-            yield fn, row, "its parameters are those of a handler"
+            yield fn, row, "its parameters are those of a handler", None
 
 
 def _pointerless(rows: list[EntryRow], kinds: tuple[str, ...]) -> tuple[EntryRow, ...]:
@@ -138,7 +162,7 @@ def _type_text(program: Program, param: f.Param, fn: Fun) -> str:
     return resolved if isinstance(resolved, str) else ""
 
 
-def _registered(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+def _registered(program: Program) -> Found:
     resolver = program.resolver
     for language in CODE:
         wanted = _lasts(program, language, "call")
@@ -158,7 +182,8 @@ def _registered(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
                         if hit:
                             for flow in resolver.ask(bind.expr, bind.frame):
                                 for thing in _functions_in(program, flow.thing, bind):
-                                    yield thing, row, f"registered with {target.name}"
+                                    maker = Maker(site.fn, site.call, target.name, target.holder)
+                                    yield thing, row, f"registered with {target.name}", maker
 
 
 def _registrars(program: Program, language: str, table: Table) -> dict[str, frozenset[str]]:
@@ -214,7 +239,7 @@ def _functions_in(program: Program, thing: object, bind: object) -> Iterator[Fun
                     yield inner.thing.fn
 
 
-def _assigned(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
+def _assigned(program: Program) -> Found:
     resolver = program.resolver
     wanted = _lasts(program, "python", "attribute")
     for name in sorted(wanted):
@@ -236,4 +261,4 @@ def _assigned(program: Program) -> Iterator[tuple[Fun, EntryRow, str]]:
                         for row in resolver.table(writer.module).attribute(f"{kind}.{name}"):
                             for flow in resolver.defined(d, frame):
                                 if isinstance(flow.thing, FnVal):
-                                    yield flow.thing.fn, row, f"assigned to {kind}.{name}"
+                                    yield flow.thing.fn, row, f"assigned to {kind}.{name}", None

@@ -1,0 +1,501 @@
+"""Deadlines above entry points: how long a worker, a server, a proxy or a caller gives what stands below."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING
+
+from resilint import facts as f
+from resilint.flow.marks import Path, counts, keys_of, matches_path, plain, prefixes, steps_of
+from resilint.flow.slots import Source, say_seconds
+from resilint.flow.surfaces import Written, judge
+from resilint.flow.values import Num, Text
+from resilint.knowledge.schema import Bound, DeadlineRow, Library
+from resilint.link.code import Fun, Module
+from resilint.link.entries import Entry
+from resilint.model import Confidence, Span, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+_MARKERS = re.compile(
+    r"pom\.xml|build\.gradle(?:\.kts)?|go\.mod|pyproject\.toml|setup\.(?:py|cfg)|Pipfile|requirements[^/]*\.txt|manage\.py"
+    r"|(?:Dockerfile|Containerfile)(?:\.[^/]+)?|[^/]+\.[Dd]ockerfile"
+)
+"""Files beside which the code of one service lies."""
+_HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([\w.$*-]+)", re.IGNORECASE)
+_HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "unix", "host.docker.internal"})
+_REQUEST = frozenset({"request"})
+
+
+@dataclass(frozen=True)
+class Above:
+    """One limit above an entry point, in seconds. `stops`: it ends the work; else only whoever waits for it leaves."""
+
+    seconds: float
+    text: str
+    """Whose it is: `gunicorn's timeout`."""
+    stops: bool
+    confidence: Confidence
+    steps: tuple[Step, ...]
+    span: Span
+    """Where it is written, or what has it by default."""
+    share: int = 1
+    """How many units of work it is for, one after the other."""
+
+    @property
+    def key(self) -> tuple[float, Span]:
+        """Order: the smallest first."""
+        return (self.seconds / self.share, self.span)
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A limit as it is written: which row speaks of it, in which file, and whom it names as its target."""
+
+    row: DeadlineRow
+    library: Library
+    seconds: float
+    path: str
+    span: Span
+    confidence: Confidence
+    names: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    share: int = 1
+
+
+class Aboves:
+    """Answers which deadlines stand above a function, for one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self._found: dict[Fun, tuple[Above, ...]] = {}
+
+    def of(self, fn: Fun) -> tuple[Above, ...]:
+        """The deadlines above an entry point, the smallest first; none above any other function."""
+        found = self._found.get(fn)
+        if found is None:
+            entry = self.program.entries.get(fn)
+            known: dict[Above, None] = dict.fromkeys(self._of_entry(fn, entry)) if entry is not None else {}
+            found = self._found[fn] = tuple(sorted(known, key=lambda above: above.key))
+        return found
+
+    def _of_entry(self, fn: Fun, entry: Entry) -> Iterator[Above]:
+        yield from self._of_makers(fn, entry)
+        yield from self._declared(fn, entry)
+        for figure in self._figures_at.get(self.home(fn.module.path), ()):
+            if _limits(figure.row, fn, entry):
+                yield self._above(figure)
+        yield from self._of_servers(fn, entry)
+
+    def _above(self, figure: _Figure) -> Above:
+        row = figure.row
+        said = f"{row.what}: {say_seconds(figure.seconds)}"
+        return Above(
+            figure.seconds,
+            row.what,
+            row.stops,
+            figure.confidence,
+            (*figure.steps, Step(figure.span, said)),
+            figure.span,
+            figure.share,
+        )
+
+    # ------------------------------------------------------------ declared
+
+    def _declared(self, fn: Fun, entry: Entry) -> Iterator[Above]:
+        """What callers are declared to wait for the service that the function belongs to."""
+        settings = self.program.settings
+        service = settings.service_of(fn.module.path)
+        if service is None or entry.kind != "request":
+            return
+        for caller in service.callers.values():
+            times = [("timeout", caller.timeout), ("deadline", caller.deadline)]
+            known = [(key, seconds) for key, seconds in times if seconds is not None]
+            if known:
+                key, seconds = min(known, key=lambda pair: pair[1])
+                span = settings.place_or_start("services", service.name, "callers", caller.name)
+                text = f"the {key} of {caller.name} (declared)"
+                steps = (Step(span, f"{caller.name} waits for {say_seconds(seconds)} (declared)"),)
+                yield Above(seconds, text, False, Confidence.HIGH, steps, span)
+
+    # ------------------------------------------------------------ limits of the entry itself
+
+    def _of_makers(self, fn: Fun, entry: Entry) -> Iterator[Above]:
+        """Limits in the call or decorator that makes a function an entry, and of the object it is called on."""
+        table = self.resolver.table(fn.module)
+        for maker in entry.makers:
+            call = table.call(maker.name)
+            own: list[Source] = []
+            if maker.call is not None and call is not None:
+                binds = self.resolver.binds(maker.call, self.resolver.frame(maker.fn))
+                rows = [row for row in call.bounds if row.slot == "request"]
+                own = self.program.slots.at_call(rows, binds, (maker.fn, maker.call))
+            written = [source for source in own if source.written]
+            if not written and maker.holder is not None:
+                own = [*own, *self.program.slots.of_object(maker.holder, _REQUEST)]
+            for source in own:
+                yield from self._of_source(source, maker.name, fn, maker.call)
+
+    def _of_source(self, source: Source, name: str, fn: Fun, call: f.Node | None) -> Iterator[Above]:
+        numbers = [slot.number for slot in source.slots if slot.state == "finite" and not slot.mismatch]
+        known = [number for number in numbers if number is not None and 0 < number < inf]
+        if not known or len(known) < len(source.slots):
+            return
+        longest = max(known)
+        slot = next(slot for slot in source.slots if slot.number == longest)
+        where = slot.written or (fn, call if call is not None else fn.head)
+        span = self.program.span_of(*where)
+        owner = name.rpartition(".")[0].rpartition(".")[2] or name
+        text = f"the {slot.bound.arg or slot.bound.field or 'limit'} of {owner}"
+        steps = self.program.trace(slot.flow.hops) if slot.flow is not None else ()
+        sure = Confidence.HIGH if slot.flow is not None else Confidence.MEDIUM
+        yield Above(longest, text, True, sure, (*steps, Step(span, f"{text}: {say_seconds(longest)}")), span)
+
+    # ------------------------------------------------------------ servers in code
+
+    def _of_servers(self, fn: Fun, entry: Entry) -> Iterator[Above]:
+        return iter(())
+
+    # ------------------------------------------------------------ services
+
+    @cached_property
+    def _markers(self) -> frozenset[str]:
+        folders = set()
+        for path in self.program.files:
+            folder, _, name = path.rpartition("/")
+            if _MARKERS.fullmatch(name):
+                folders.add(folder)
+        return frozenset(folders)
+
+    def home(self, path: str) -> str:
+        """The folder of the service that a file belongs to: the nearest with a build file above it, else the program's root."""
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self._markers:
+            folder = folder.rpartition("/")[0]
+        return folder
+
+    @cached_property
+    def _entries_at(self) -> dict[str, list[tuple[Fun, Entry]]]:
+        """Entry points by service."""
+        found: dict[str, list[tuple[Fun, Entry]]] = defaultdict(list)
+        for fn, entry in self.program.entries.items():
+            if not self.program.is_test(fn):
+                found[self.home(fn.module.path)].append((fn, entry))
+        return found
+
+    @cached_property
+    def _figures_at(self) -> dict[str, list[_Figure]]:
+        """Limits that are written in files, by the service whose entries they limit."""
+        found: dict[str, list[_Figure]] = defaultdict(list)
+        for figure in self._written:
+            home = self._target(figure)
+            if home is not None:
+                found[home].append(figure)
+        for figures in found.values():
+            figures[:] = _loosest(figures)
+        return found
+
+    def _target(self, figure: _Figure) -> str | None:
+        """The service whose entries a limit holds for, where only one comes into question."""
+        homes = sorted(
+            home for home, entries in self._entries_at.items() if any(_limits(figure.row, fn, entry) for fn, entry in entries)
+        )
+        own = self.home(figure.path)
+        if figure.row.side == "own":
+            if own in homes:
+                return own
+            below = [home for home in homes if home.startswith(own + "/")] if own else homes
+            return below[0] if len(below) == 1 else None
+        named = [home for home in homes if any(self._names(home, name) for name in figure.names)]
+        if len(named) == 1:
+            return named[0]
+        return homes[0] if len(homes) == 1 and not named and not self._is_foreign(figure.names) else None
+
+    def _names(self, home: str, target: str) -> bool:
+        """Whether a host, a cluster or the like is named for a service."""
+        host = _host_of(target)
+        return bool(host) and host in self._names_of(home)
+
+    def _names_of(self, home: str) -> frozenset[str]:
+        names = {home.rpartition("/")[2].lower()} - {""}
+        for service in self.program.settings.services.values():
+            paths = [fn.module.path for fn, _ in self._entries_at[home][:1]]
+            if any(self.program.settings.service_of(path) is service for path in paths):
+                names |= {service.name.lower(), *(host.partition(".")[0].lower() for host in service.hosts)}
+        for written in self.program.surfaces.setting("spring.application.name"):
+            if self.home(written.path) == home:
+                names.add(written.text.lower())
+        return frozenset(names)
+
+    def _is_foreign(self, names: Iterable[str]) -> bool:
+        """Whether targets are known to be other things than what lies in this repository: deployed here, but built elsewhere."""
+        hosts = [host for name in names if (host := _host_of(name))]
+        return bool(hosts) and all(host in self._images for host in hosts)
+
+    @cached_property
+    def _images(self) -> frozenset[str]:
+        """Services of compose files that run somebody else's image."""
+        found: set[str] = set()
+        for facts in self.program.files.values():
+            if facts.kind == "yaml" and any(s.path == ("services",) for s in facts.settings[:40]):
+                services: dict[str, set[str]] = defaultdict(set)
+                for setting in facts.settings:
+                    if len(setting.path) >= 3 and setting.path[0] == "services":
+                        services[setting.path[1]].add(setting.path[2])
+                found |= {name.lower() for name, keys in services.items() if "image" in keys and "build" not in keys}
+        return frozenset(found)
+
+    # ------------------------------------------------------------ what files say
+
+    @cached_property
+    def _rows(self) -> list[tuple[DeadlineRow, Library]]:
+        return [(row, library) for library in self.program.knowledge.libraries for row in library.deadlines]
+
+    @cached_property
+    def _written(self) -> tuple[_Figure, ...]:
+        found = [*self._of_surfaces(), *self._of_documents()]
+        return tuple(sorted(found, key=lambda figure: (figure.span, figure.row.what)))
+
+    def _of_surfaces(self) -> Iterator[_Figure]:
+        for row, library in self._rows:
+            if row.setting is None:
+                continue
+            for case in self._cases(row, library):
+                if all(case.holds(condition.key, condition.values, condition.unset) for condition in row.when):
+                    yield from case.figures(self, row, library)
+
+    def _cases(self, row: DeadlineRow, library: Library) -> Iterator[_Case]:
+        """Every run of a program that a surface describes: what its command is given, over what its file of settings says."""
+        prefix, _, last = (row.setting or "").rpartition(".")
+        keys = [last, *(condition.key for condition in row.when), *([row.share] if row.share else [])]
+        files: dict[str, list[_Case]] = defaultdict(list)
+        for module, surface in self.program.surfaces.modules():
+            if surface.prefix == prefix:
+                files[self.home(module.path)].append(self._case_of_module(module, keys))
+        settings: dict[str, _Case] = {}
+        for written in self.program.surfaces.written:
+            if written.surface is not None and ".".join(written.key[:-1]) == prefix and written.last in keys:
+                case = settings.get(written.path)
+                if case is None:
+                    case = settings[written.path] = _Case(written.path, None)
+                    files[self.home(written.path)].append(case)
+                case.values[written.last] = self._value_of_setting(written)
+        taken: set[str] = set()
+        for surface in library.surfaces:
+            if surface.prefix != prefix:
+                continue
+            for command in self.program.surfaces.commands(surface, keys):
+                if row.written_as and not re.search(row.written_as, command.text):
+                    continue
+                home = self.home(command.path)
+                base = files.get(home, [])
+                taken.add(home)
+                case = _Case(
+                    command.path,
+                    self.program.span(command.path, command.at, command.at + len(command.text.split("\n")[0].encode())),
+                )
+                if len(base) == 1:
+                    case.values.update(base[0].values)
+                elif base:
+                    continue
+                for key, (at, end, text) in command.given.items():
+                    case.values[key] = _Value((text,), self.program.span(command.path, at, end))
+                yield case
+        for home, cases in files.items():
+            if home not in taken:
+                yield from cases
+
+    def _case_of_module(self, module: Module, keys: Iterable[str]) -> _Case:
+        top = module.functions[0]
+        case = _Case(module.path, None)
+        frame = self.resolver.frame(top)
+        for stmt in top.body.block:
+            if not isinstance(stmt, f.Assign) or stmt.value is None or stmt.op:
+                continue
+            for target in stmt.targets:
+                if isinstance(target, f.Ref) and target.name in keys:
+                    flows = self.resolver.ask(stmt.value, frame)
+                    texts = [_text_of(flow.thing) for flow in flows]
+                    known = tuple(text for text in texts if text is not None)
+                    whole = len(known) == len(texts) and bool(known)
+                    span = self.program.span(module.path, stmt.at, stmt.end)
+                    case.values[target.name] = _Value(known if whole else (), span)
+        return case
+
+    def _value_of_setting(self, written: Written) -> _Value:
+        texts = self.program.surfaces.texts(written)
+        known = tuple(text.known for text in texts) if all(text.whole for text in texts) else ()
+        steps = tuple(step for text in texts for step in text.steps)
+        return _Value(known, self.program.surfaces.span(written), steps)
+
+    # ------------------------------------------------------------ what documents say
+
+    def _of_documents(self) -> Iterator[_Figure]:
+        needs = [(row, library, _needs(row)) for row, library in self._rows if row.key is not None]
+        for path, facts in self.program.files.items():
+            if not facts.settings or self.program.settings.is_test(path):
+                continue
+            rows = [(r, lib) for r, lib, need in needs if not r.formats or facts.kind in r.formats]
+            if not rows:
+                continue
+            keys = keys_of(facts.settings)
+            rows = [(r, lib) for r, lib, need in needs if (not r.formats or facts.kind in r.formats) and need <= keys]
+            if not rows:
+                continue
+            docs: dict[int, list[tuple[Path, f.Setting]]] = defaultdict(list)
+            for setting in facts.settings:
+                docs[setting.doc].append((steps_of(setting.path), setting))
+            for settings in docs.values():
+                for row, library in rows:
+                    yield from self._in_document(row, library, path, settings)
+
+    def _in_document(
+        self, row: DeadlineRow, library: Library, path: str, settings: list[tuple[Path, f.Setting]]
+    ) -> Iterator[_Figure]:
+        for mark in row.document:
+            if not any(matches_path(tuple(mark.key.split(".")), have) and counts(mark, s) for have, s in settings):
+                return
+        wanted = tuple(row.block.split(".")) if row.block else ()
+        blocks: dict[Path, list[tuple[Path, f.Setting]]] = {}
+        for have, setting in settings:
+            for size in prefixes(wanted, have):
+                blocks.setdefault(have[:size], []).append((have[size:], setting))
+        key = tuple((row.key or "").split("."))
+        bound = _bound(row)
+        for place, inside in blocks.items():
+            if not all(self._stands(condition.key, condition.values, condition.unset, inside) for condition in row.when):
+                continue
+            names = [s for name in row.names for s in _named(name, inside, settings)]
+            if row.names and not names:
+                continue
+            found = next((s for have, s in inside if matches_path(key, have)), None)
+            around = place
+            while found is None and row.inherits and around:
+                around = around[:-1]
+                found = next(
+                    (s for have, s in settings if have[: len(around)] == around and matches_path(key, have[len(around) :])), None
+                )
+            low = library.verified is False
+            if found is not None:
+                seconds = judge(bound, found.text, row.bare).number
+                sure = Confidence.MEDIUM
+                span = self.program.span(path, min(found.key_at, found.at), max(found.end, found.key_end))
+            elif row.default is not None and names:
+                seconds, sure = row.default, Confidence.MEDIUM
+                span = self.program.span(path, min(names[0].key_at, names[0].at), max(names[0].end, names[0].key_end))
+            else:
+                continue
+            if seconds is not None and 0 < seconds < inf:
+                yield _Figure(row, library, seconds, path, span, Confidence.LOW if low else sure, tuple(s.text for s in names))
+
+    @staticmethod
+    def _stands(key: str, values: tuple[str, ...], unset: bool, inside: list[tuple[Path, f.Setting]]) -> bool:
+        wanted = tuple(key.split("."))
+        found = [s for have, s in inside if matches_path(wanted, have)]
+        if not found:
+            return unset
+        return not values or any(fnmatchcase(s.text.lower(), value) for s in found for value in values)
+
+
+@dataclass(frozen=True)
+class _Value:
+    """What a key may hold, as text; nothing where that is not known."""
+
+    texts: tuple[str, ...]
+    span: Span
+    steps: tuple[Step, ...] = ()
+
+
+class _Case:
+    """One run of a program as its settings describe it."""
+
+    def __init__(self, path: str, command: Span | None) -> None:
+        self.path = path
+        self.command = command
+        self.values: dict[str, _Value] = {}
+
+    def holds(self, key: str, values: tuple[str, ...], unset: bool) -> bool:
+        """Whether a key has one of these values whatever happens; not known is no."""
+        value = self.values.get(key)
+        if value is None:
+            return unset
+        return bool(value.texts) and all(any(fnmatchcase(text.lower(), pattern) for pattern in values) for text in value.texts)
+
+    def figures(self, aboves: Aboves, row: DeadlineRow, library: Library) -> Iterator[_Figure]:
+        """The limit that a row's setting is in this run."""
+        value = self.values.get((row.setting or "").rpartition(".")[2])
+        bound = _bound(row)
+        low = library.verified is False
+        if value is None:
+            if row.default is not None and self.command is not None:
+                sure = Confidence.LOW if low else Confidence.MEDIUM
+                yield _Figure(row, library, row.default, self.path, self.command, sure)
+            return
+        judged = [judge(bound, text, row.bare) for text in value.texts]
+        numbers = [one.number for one in judged if one.number is not None and not one.off and not one.mismatch]
+        if numbers and len(numbers) == len(judged) and 0 < max(numbers) < inf:
+            sure = Confidence.LOW if low else Confidence.HIGH
+            yield _Figure(row, library, max(numbers), self.path, value.span, sure, steps=value.steps)
+
+
+def _bound(row: DeadlineRow) -> Bound:
+    return Bound(slot="request", unit=row.unit, disabled=row.disabled)
+
+
+def _limits(row: DeadlineRow, fn: Fun, entry: Entry) -> bool:
+    """Whether a row speaks of an entry of this kind."""
+    return (
+        entry.kind in row.kinds
+        and (not row.languages or fn.module.language in row.languages)
+        and (not row.makers or any(fnmatchcase(maker.name, pattern) for maker in entry.makers for pattern in row.makers))
+    )
+
+
+def _loosest(figures: list[_Figure]) -> list[_Figure]:
+    """Of several limits of one kind in one file, which hold for different paths, the one that gives most."""
+    best: dict[tuple[str, str], _Figure] = {}
+    for figure in figures:
+        key = (figure.row.what, figure.path)
+        known = best.get(key)
+        if known is None or figure.seconds > known.seconds:
+            best[key] = figure
+    return list(best.values())
+
+
+def _named(name: str, inside: list[tuple[Path, f.Setting]], document: list[tuple[Path, f.Setting]]) -> Iterator[f.Setting]:
+    anywhere = name.startswith(".")
+    wanted = tuple(name.lstrip(".").split("."))
+    for have, setting in document if anywhere else inside:
+        if setting.kind not in ("map", "list") and matches_path(wanted, have):
+            yield setting
+
+
+def _needs(row: DeadlineRow) -> frozenset[str]:
+    """The plain keys without which a document has nothing for a row."""
+    keys = [*row.block.split(".")]
+    if row.default is None:
+        keys += (row.key or "").split(".")
+    return frozenset(plain(step) for step in keys if step and not step.endswith("*"))
+
+
+def _host_of(text: str) -> str:
+    """`http://orders.shop.svc:8080/x` is orders; `lb://orders` too; of a path or a variable nothing is known."""
+    match = _HOST.match(text.strip())
+    host = match[1].partition(".")[0].lower() if match is not None else ""
+    return "" if "$" in host or host in _HERE else host
+
+
+def _text_of(thing: object) -> str | None:
+    if isinstance(thing, Num):
+        return f"{thing.number:g}" if not isinstance(thing.number, bool) else str(thing.number)
+    if isinstance(thing, Text):
+        return thing.whole
+    return None

@@ -1,0 +1,158 @@
+"""Entry points that can outlast the deadline above them: by what they do once, or only by trying again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from resilint.flow.above import Above
+from resilint.flow.effects import Term, Worst, shown
+from resilint.flow.slots import say_seconds
+from resilint.flow.timeouts import Fault
+from resilint.link.code import Fun
+from resilint.model import Confidence, Span, Step, Value
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+_OTHERS = 4
+"""Further entries under one deadline that a trace names."""
+
+
+class _Case(NamedTuple):
+    """An entry point that outlasts a deadline."""
+
+    fn: Fun
+    above: Above
+    others: tuple[Above, ...]
+    """Further deadlines above it that it outlasts too, or that are longer."""
+    work: Worst
+    retried: bool
+    """Only because it tries again."""
+
+
+class Inversions:
+    """Finds work that outlasts the deadline above it, for one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def single(self) -> list[Fault]:
+        """Deadlines that a single try of everything exceeds already (RS106)."""
+        found = [self._fault(cases) for cases in self._by_owner if any(not case.retried for case in cases)]
+        return sorted([*found, *self._endless], key=lambda fault: (fault.span, fault.message))
+
+    @cached_property
+    def retried(self) -> list[Fault]:
+        """Deadlines that only retries exceed (RS505)."""
+        found = [self._fault(cases) for cases in self._by_owner if all(case.retried for case in cases)]
+        return sorted(found, key=lambda fault: (fault.span, fault.message))
+
+    @cached_property
+    def _cases(self) -> tuple[_Case, ...]:
+        return tuple(self._find())
+
+    def _find(self) -> Iterator[_Case]:
+        program = self.program
+        for fn in program.entries:
+            if program.is_test(fn):
+                continue
+            aboves = program.above.of(fn)
+            if not aboves:
+                continue
+            frame = program.resolver.frame(fn)
+            work = program.worsts.of_function(frame)
+            above = aboves[0]
+            if work.endless is None and not _reaches(work.known * above.share, above.seconds):
+                continue
+            retried = False
+            if work.endless is None:
+                once = program.worsts.of_function(frame, once=True)
+                retried = not _reaches(once.known * above.share, above.seconds)
+            yield _Case(fn, above, aboves[1:], work, retried)
+
+    @property
+    def _by_owner(self) -> list[list[_Case]]:
+        """Finite cases by the place of their deadline: one finding each."""
+        owners: dict[Span, list[_Case]] = {}
+        for case in self._cases:
+            if case.work.endless is None:
+                owners.setdefault(case.above.span, []).append(case)
+        return list(owners.values())
+
+    def _fault(self, cases: list[_Case]) -> Fault:
+        """One fault for a deadline: about the entry that outlasts it most, those that do it without retries first."""
+        case = max(cases, key=lambda c: (not c.retried, c.work.known))
+        above, work = case.above, case.work
+        total = say_seconds(work.known * above.share)
+        said = shown(work.terms)
+        if above.share > 1:
+            said = f"{above.share} × ({said})"
+        least = "" if work.exact else "at least "
+        equal = f" = {total}" if said.partition(" ")[0] + " " + said.split(" ")[1] != total or len(work.terms) > 1 else ""
+        end = "is ended before it answers" if above.stops else "answers when nobody waits any more"
+        only = "with its retries " if case.retried else ""
+        message = (
+            f"{self._name(case.fn)} can take {only}{least}{said}{equal} ≥ {say_seconds(above.seconds)} of {above.text}: it {end}"
+        )
+        rest = [other for other in cases if other is not case]
+        if rest:
+            message += f"; so can {len(rest)} more"
+        steps = [*above.steps, *self._steps(case)]
+        for other in rest[:_OTHERS]:
+            text = f"{self._name(other.fn)} can take {say_seconds(other.work.known * other.above.share)}"
+            steps.append(self._head(other.fn, text))
+        sure = min([above.confidence, *(term.confidence for term in work.terms)], default=Confidence.HIGH)
+        return Fault(above.span, message, Value(work.known, sure, tuple(steps)))
+
+    @cached_property
+    def _endless(self) -> list[Fault]:
+        """One fault for each endless wait under a deadline: at the first entry that reaches it."""
+        found: dict[tuple[Span, object], Fault] = {}
+        for case in self._cases:
+            wait = case.work.endless
+            if wait is None:
+                continue
+            key = (case.above.span, wait.where[1].at if wait.where is not None else wait.name)
+            if key in found:
+                continue
+            where = f"{case.above.span.path}:{case.above.span.line}"
+            message = (
+                f"{self._name(case.fn)} can wait for ever for {wait.name} under {say_seconds(case.above.seconds)} of"
+                f" {case.above.text} ({where})"
+            )
+            steps = [*case.above.steps, *self._steps(case)]
+            sure = min(case.above.confidence, Confidence.MEDIUM)
+            found[key] = Fault(self._head(case.fn, "").span, message, Value(inf, sure, tuple(steps)))
+        return list(found.values())
+
+    def _steps(self, case: _Case) -> Iterator[Step]:
+        yield self._head(case.fn, f"{self._name(case.fn)}: {self.program.entries[case.fn].because}")
+        terms = [*case.work.terms, *([case.work.endless] if case.work.endless is not None else [])]
+        for term in terms:
+            if term.where is not None:
+                fn, node = term.where
+                how = f"can take {term.amount}" if term.seconds < inf else "can wait for ever"
+                yield self.program.step(fn, node, f"{term.name} {how}")
+        for other in case.others:
+            yield Step(other.span, f"{other.text} above it too: {say_seconds(other.seconds)}")
+
+    def _head(self, fn: Fun, text: str) -> Step:
+        span = self.program.span_of(fn, fn.head)
+        return Step(Span(span.path, span.line, span.col, span.line, span.col + 1), text)
+
+    @staticmethod
+    def _name(fn: Fun) -> str:
+        return fn.head.qual if fn.head.kind != "lambda" else "a handler"
+
+
+def _reaches(number: float, limit: float) -> bool:
+    return number >= limit * (1 - 1e-9)
+
+
+def largest(terms: tuple[Term, ...]) -> Term | None:
+    """The longest summand."""
+    return max(terms, key=lambda term: term.seconds, default=None)
