@@ -115,9 +115,11 @@ class Scope:
 
 @dataclass(frozen=True)
 class Done:
-    """A part whose worst case is known already."""
+    """A part whose worst case is known already; `body`, where it is kept, is the function that it is."""
 
     worst: Worst
+    body: Effect | None = None
+    fn: Any = None
 
 
 Effect = Wait | Open | Seq | Branch | Par | Loop | Retry | Window | Scope | Done

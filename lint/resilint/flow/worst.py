@@ -66,7 +66,7 @@ class Worsts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
-        self._functions: dict[tuple[Frame, tuple[tuple[str, int], ...], bool], Worst] = {}
+        self._functions: dict[tuple[Frame, tuple[tuple[str, int], ...], bool], Done] = {}
         self._active: list[Fun] = []
         self._sites: dict[Fun, dict[int, CallSite]] = {}
         self._waiting: dict[Fun, dict[int, list[Waiting]]] = {}
@@ -88,9 +88,16 @@ class Worsts:
         self._free = frozenset()
         self._once = once
         try:
-            return self._function(frame, dict(lengths or {}))
+            return self._function(frame, dict(lengths or {})).worst
         finally:
             self._once = False
+
+    def tree_of(self, frame: Frame) -> Effect:
+        """What a function does to the time of its caller, as a tree; the functions it calls are `Done` with a `body`. The same
+        body may stand at several places: whoever walks it has to end by itself."""
+        self._left = _CALLS
+        self._free = frozenset()
+        return self._function(frame, {}).body or NOTHING
 
     def limit(self, row: ScopeRow, binds: tuple[Bind, ...], fn: Fun) -> float | None:
         """The length of a scope in seconds: `inf` for none, `None` where it is not known."""
@@ -111,24 +118,25 @@ class Worsts:
 
     # ------------------------------------------------------------ functions
 
-    def _function(self, frame: Frame, lengths: dict[str, int]) -> Worst:
+    def _function(self, frame: Frame, lengths: dict[str, int]) -> Done:
         fn = frame.fn
         key = (frame, tuple(sorted(lengths.items())), self._once)
         found = self._functions.get(key)
         if found is not None:
             return found
         if fn in self._active or len(self._active) >= _DEEP:
-            return Worst(open=frozenset({"loop" if fn in self._active else "search"}))
+            return Done(Worst(open=frozenset({"loop" if fn in self._active else "search"})), fn=fn)
         self._active.append(fn)
         still, self._still = self._still, False
         nested, self._nested = self._nested, 0
         try:
-            result = worst(self._block(fn.block, frame, lengths))
+            body = self._block(fn.block, frame, lengths)
+            result = Done(worst(body), body, fn)
         finally:
             self._active.pop()
             self._still = still
             self._nested = nested
-        if "search" not in result.open and (not self._active or "loop" not in result.open):
+        if "search" not in result.worst.open and (not self._active or "loop" not in result.worst.open):
             # What was cut, or met itself, is not the answer to the next question.
             self._functions[key] = result
         return result
@@ -473,7 +481,7 @@ class Worsts:
             if head.is_async and not awaited and frame.fn.module.language == "python":
                 return Open("wait")
             inner = self.resolver.enter(thing, site.call, frame, target.binds)
-            return Done(self._function(inner, self._passed(thing.fn, site.call, lengths)))
+            return self._function(inner, self._passed(thing.fn, site.call, lengths))
         if isinstance(thing, Ext) and thing.name.startswith("<builtin>."):
             return NOTHING
         if isinstance(thing, Bound) and isinstance(thing.obj.node, f.Coll | f.Comp | f.Lit):
@@ -537,7 +545,7 @@ class Worsts:
                     for flow in self.resolver.ask(bind2.expr, bind2.frame):
                         done = isinstance(flow.thing, FnVal)
                         parts.append(
-                            Done(self._function(self.resolver.frame(flow.thing.fn), {}))
+                            self._function(self.resolver.frame(flow.thing.fn), {})
                             if done and isinstance(flow.thing, FnVal)
                             else Open("code")
                         )
