@@ -84,7 +84,8 @@ def dangling(
 
 def _speaks_of_settings(library: Library) -> bool:
     rows = (bound.setting for entry in library.types for bound in entry.bounds)
-    return bool(library.surfaces or library.keys or library.moved or library.pools or library.balancers) or any(rows)
+    sections = (library.surfaces, library.keys, library.moved, library.pools, library.balancers, library.words)
+    return any(sections) or any(rows)
 
 
 def _beside(name: str, known: set[str]) -> list[str]:

@@ -338,6 +338,8 @@ class ElementsRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Position of a number: its result has no more of them."""
     number: int | None = None
     """Position of a number: its result has so many."""
+    pieces: int | None = None
+    """Position of a number: its result goes over pieces of the collection that have no more elements each."""
     counts: bool = False
     """Its result is how many there are."""
 
