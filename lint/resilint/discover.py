@@ -51,6 +51,7 @@ BUILT = frozenset({"build", "dist"})
 
 _LOCKS = frozenset(
     {
+        ".terraform.lock.hcl",
         "Cargo.lock",
         "Chart.lock",
         "Gopkg.lock",
@@ -78,11 +79,16 @@ _SUFFIXES = {
     ".service": "ini",
     ".env": "env",
     ".nginx": "nginx",
+    ".hcl": "hcl",
+    ".nomad": "hcl",
+    ".tf": "hcl",
+    ".tfvars": "hcl",
 }
 _TEXT = re.compile(
     r"(?:poetry|uv|pdm|Pipfile)\.lock|Pipfile|[^/]+\.gradle(?:\.kts)?|gradle\.lockfile|go\.mod"
-    r"|requirements[^/]*\.txt|Procfile|(?:Dockerfile|Containerfile)(?:\.[^/]+)?|[^/]+\.(?:[Dd]ockerfile)"
+    r"|requirements[^/]*\.txt|Procfile"
 )
+_DOCKERFILE = re.compile(r"(?:Dockerfile|Containerfile)(?:\.[^/]+)?|[^/]+\.[Dd]ockerfile")
 _GENERATED_NAME = re.compile(r".*(?:_pb2|_pb2_grpc)\.py|.*\.pb(?:\.gw)?\.go|.*_grpc\.pb\.go|zz_generated[^/]*\.go|.*[._-]min\.\w+")
 _NGINX_BLOCK = re.compile(rb"^[ \t]*(?:http|server|stream|events|upstream[ \t]+\S+|location[ \t][^{\n]*)[ \t\r\n]*\{", re.MULTILINE)
 _INI_FIRST = re.compile(rb"\A(?:[ \t]*(?:[#;][^\n]*)?\r?\n)*[ \t]*\[[^\]\n]+\]")
@@ -247,6 +253,8 @@ def kind_of_name(path: str) -> str | None:
         return "text"
     if _TEXT.fullmatch(name):
         return "text"
+    if _DOCKERFILE.fullmatch(name):
+        return "dockerfile"
     if name.endswith(".cfg") and ("haproxy" in name or "haproxy" in folders):
         return "haproxy"
     if name == ".env" or name.startswith(".env."):

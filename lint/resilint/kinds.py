@@ -50,9 +50,11 @@ KINDS = {
     "env": Kind(code=False, blocks="", commands=True, comments=(b"#",), joins=False, lone_return=True, utf_8_only=False),
     "nginx": Kind(code=False, blocks="", commands=False, comments=(), joins=False, lone_return=False, utf_8_only=False),
     "haproxy": Kind(code=False, blocks="sections", commands=False, comments=(), joins=False, lone_return=False, utf_8_only=False),
+    "hcl": Kind(code=False, blocks="", commands=True, comments=(b"#", b"//"), joins=False, lone_return=False, utf_8_only=True),
+    "dockerfile": Kind(code=False, blocks="", commands=True, comments=(b"#",), joins=True, lone_return=False, utf_8_only=False),
     "text": Kind(code=False, blocks="", commands=True, comments=(b"#",), joins=True, lone_return=False, utf_8_only=False),
 }
-"""All kinds that `discover` gives. `text` has no reader: Dockerfiles, Procfiles, lists of requirements."""
+"""All kinds that `discover` gives. `text` has no reader: Procfiles, lists of requirements."""
 
 
 def dialect(kind: str, path: str) -> str:

@@ -79,6 +79,7 @@ _EXAMPLES = {
     "env": ("Environment files", "{above}LIMIT=4\n"),
     "nginx": ("nginx", "limit 4;{behind}\n"),
     "haproxy": ("HAProxy", "defaults\n    maxconn 4{behind}\n"),
+    "hcl": ("HCL", "limit = 4{behind}\n"),
     "dockerfile": ("Dockerfile", "{above}ENV LIMIT=4\n"),
 }
 """How a page calls each language of `LANGUAGES`, and a line in it with a comment behind or above, where the language has them."""

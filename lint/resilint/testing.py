@@ -37,6 +37,8 @@ LANGUAGES = {
     "env": "env",
     "nginx": "nginx",
     "haproxy": "haproxy",
+    "hcl": "hcl",
+    "tf": "hcl",
     "dockerfile": "dockerfile",
 }
 """Languages of fences, as rules name them. Fences of other languages are prose, unless they have a path."""

@@ -23,7 +23,9 @@ COMMANDS = {
     "toml": ("fly.toml", '[processes]\napp = "gunicorn --timeout 0"\n'),
     "ini": ("supervisord.ini", "[program:shop]\ncommand = gunicorn --timeout 0\n"),
     "env": ("shop.env", "RUN='gunicorn --timeout 0'\n"),
-    "text": ("Dockerfile", "CMD gunicorn --timeout 0\n"),
+    "hcl": ("task.tf", 'command = ["gunicorn", "--timeout", "0"]\n'),
+    "dockerfile": ("Dockerfile", "CMD gunicorn --timeout 0\n"),
+    "text": ("Procfile", "web: gunicorn --timeout 0\n"),
     "python": ("a.py", "RUN = 'gunicorn --timeout 0'\n"),
     "go": ("a.go", 'package a\n\nconst run = "gunicorn --timeout 0"\n'),
     "java": ("A.java", 'class A { String run = "gunicorn --timeout 0"; }\n'),
@@ -45,7 +47,9 @@ JOINED = {
     "toml": ("fly.toml", "a = '''gunicorn \\\n# --timeout 1\n--timeout 0'''\n"),
     "env": ("shop.env", "A='gunicorn \\\n# --timeout 1\n--timeout 0'\n"),
     "ini": ("shop.service", "[Service]\nExecStart=gunicorn \\\n# --timeout 1\n ; --timeout 1 \\\n --timeout 0\n"),
-    "text": ("Dockerfile", "CMD gunicorn \\\n# --timeout 1\n --timeout 0\n"),
+    "hcl": ("task.tf", "run = <<EOT\ngunicorn \\\n# --timeout 1\n --timeout 0\nEOT\n"),
+    "dockerfile": ("Dockerfile", "CMD gunicorn \\\n# --timeout 1\n --timeout 0\n"),
+    "text": ("Procfile", "web: gunicorn \\\n# --timeout 1\n --timeout 0\n"),
 }
 
 

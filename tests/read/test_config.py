@@ -17,7 +17,7 @@ from resilint.facts import FileFacts, Setting, decode, encode
 from resilint.read import ini
 from resilint.read.yaml import _holes
 
-KINDS = ("yaml", "json", "toml", "properties", "ini", "env", "nginx", "xml", "haproxy")
+KINDS = ("yaml", "json", "toml", "properties", "ini", "env", "nginx", "xml", "haproxy", "hcl", "dockerfile")
 
 
 def read(kind: str, data: str | bytes) -> FileFacts:
@@ -1208,6 +1208,143 @@ def test_haproxy() -> None:
     assert [(e.at, e.message) for e in read("haproxy", "mode http\n").errors] == [(0, "directive outside of a section")]
 
 
+# ---------------------------------------------------------------- HCL
+
+TERRAFORM = """\
+# In front of the shop.
+resource "aws_lb" "shop" {
+  name         = "shop"
+  internal     = false
+  idle_timeout = 60 // seconds
+  subnets      = var.subnets
+  drop         = null
+  groups       = [aws_security_group.lb.id, "sg-${var.stage}", 1.5]
+  tags         = merge(local.tags, { team = "shop" })
+  access_logs { bucket = "logs" }
+  access_logs {
+    bucket = "more"
+  }
+  dynamic "subnet_mapping" {
+    for_each = [for id in var.subnets : { id = id }]
+    content {}
+  }
+  depends_on = [
+    aws_vpc.main, # first
+  ]
+}
+
+resource "aws_ecs_task_definition" "api" {
+  container_definitions = jsonencode([{
+    name        = "api"
+    environment = [{ name = "JAVA_OPTS", "value" : "-Xmx500m" }]
+  }])
+  script = <<-EOT
+    run
+      --all "${var.x}"
+  EOT
+  quoted = "a\\"b\\n$${x} ${f("}")}"
+  sum    = 2 * 30
+}
+"""
+
+
+def test_hcl() -> None:
+    assert leaves("hcl", TERRAFORM) == {
+        "resource/aws_lb/shop/name": "shop",
+        "resource/aws_lb/shop/internal": "false",
+        "resource/aws_lb/shop/idle_timeout": "60",
+        "resource/aws_lb/shop/subnets": "${var.subnets}",
+        "resource/aws_lb/shop/drop": "",
+        "resource/aws_lb/shop/groups/0": "${aws_security_group.lb.id}",
+        "resource/aws_lb/shop/groups/1": "sg-${var.stage}",
+        "resource/aws_lb/shop/groups/2": "1.5",
+        "resource/aws_lb/shop/tags": '${merge(local.tags, { team = "shop" })}',
+        "resource/aws_lb/shop/access_logs/bucket": "logs",
+        "resource/aws_lb/shop/access_logs#2/bucket": "more",
+        "resource/aws_lb/shop/dynamic/subnet_mapping/for_each": "${[for id in var.subnets : { id = id }]}",
+        "resource/aws_lb/shop/depends_on/0": "${aws_vpc.main}",
+        "resource/aws_ecs_task_definition/api/container_definitions/0/name": "api",
+        "resource/aws_ecs_task_definition/api/container_definitions/0/environment/0/name": "JAVA_OPTS",
+        "resource/aws_ecs_task_definition/api/container_definitions/0/environment/0/value": "-Xmx500m",
+        "resource/aws_ecs_task_definition/api/script": 'run\n  --all "${var.x}"\n',
+        "resource/aws_ecs_task_definition/api/quoted": 'a"b\n${x} ${f("}")}',
+        "resource/aws_ecs_task_definition/api/sum": "${2 * 30}",
+    }
+    facts = read("hcl", TERRAFORM)
+    assert written(TERRAFORM, find(facts, "resource/aws_lb/shop/idle_timeout")) == ("idle_timeout", "60")
+    key, value = written(TERRAFORM, find(facts, "resource/aws_lb/shop"))
+    assert key == 'resource "aws_lb" "shop"' and value.startswith("{\n  name") and value.endswith("]\n}")
+    assert find(facts, "resource/aws_lb/shop/drop").kind == "null"
+
+
+def test_hcl_keeps_what_stands_before_a_broken_place() -> None:
+    facts = read("hcl", 'a = 1\nb "x" {\n  c = 2\n  d = [3, "\n}\n')
+    assert [(".".join(s.path), s.text) for s in facts.settings if s.kind == "int"] == [("a", "1"), ("b.x.c", "2"), ("b.x.d.0", "3")]
+    assert [e.message for e in facts.errors] == ["string is not closed"]
+
+
+# ---------------------------------------------------------------- Dockerfiles
+
+DOCKERFILE = """\
+# syntax=docker/dockerfile:1
+FROM maven:3 AS build
+ENV MAVEN_OPTS="-Xmx1g"
+RUN <<EOT
+FROM no/stage
+CMD no command
+EOT
+FROM eclipse-temurin:21
+ARG VERSION
+arg PORT=8080
+ENV JAVA_OPTS="-Xmx512m \\
+      -Da=b" FOO=bar \\
+    # a comment
+
+    BAZ='q r'
+ENV OLD style value
+LABEL a=b
+CMD ["java", "-jar", \\
+     "app.jar"]
+ENTRYPOINT exec java \\
+  $JAVA_OPTS -jar app.jar
+HEALTHCHECK NONE
+{{ template }}
+"""
+
+
+def test_dockerfile() -> None:
+    facts = read("dockerfile", DOCKERFILE)
+    assert facts.errors == ()
+    assert [(s.doc, "/".join(s.path), s.text) for s in facts.settings] == [
+        (0, "FROM", "maven:3 AS build"),
+        (0, "ENV/MAVEN_OPTS", "-Xmx1g"),
+        (0, "RUN", "<<EOT"),
+        (1, "FROM", "eclipse-temurin:21"),
+        (1, "ARG/VERSION", ""),
+        (1, "ARG/PORT", "8080"),
+        (1, "ENV/JAVA_OPTS", "-Xmx512m       -Da=b"),
+        (1, "ENV/FOO", "bar"),
+        (1, "ENV/BAZ", "q r"),
+        (1, "ENV/OLD", "style value"),
+        (1, "LABEL", "a=b"),
+        (1, "CMD", ""),
+        (1, "CMD/0", "java"),
+        (1, "CMD/1", "-jar"),
+        (1, "CMD/2", "app.jar"),
+        (1, "ENTRYPOINT", "exec java   $JAVA_OPTS -jar app.jar"),
+        (1, "HEALTHCHECK", "NONE"),
+    ]
+    assert written(DOCKERFILE, find(facts, "ENV/BAZ", 1)) == ("BAZ", "'q r'")
+    assert written(DOCKERFILE, find(facts, "ENV/JAVA_OPTS", 1)) == ("JAVA_OPTS", '"-Xmx512m \\\n      -Da=b"')
+    assert written(DOCKERFILE, find(facts, "CMD/2", 1)) == ("", '"app.jar"')
+    assert written(DOCKERFILE, find(facts, "CMD", 1)) == ("CMD", '["java", "-jar", \\\n     "app.jar"]')
+
+
+def test_dockerfile_with_another_escape() -> None:
+    data = "# escape=`\nFROM windows\nRUN dir `\n  c:\\\\\nCMD [not json]\n"
+    assert leaves("dockerfile", data) == {"FROM": "windows", "RUN": "dir   c:\\\\", "CMD": "[not json]"}
+
+
 # ---------------------------------------------------------------- all of them
 
 
@@ -1280,7 +1417,15 @@ def test_any_bytes(kind: str, data: bytes) -> None:
     read(kind, data)
 
 
-SOURCES = {"yaml": DEPLOYMENT + HELM, "json": PACKAGE, "toml": PYPROJECT, "nginx": NGINX, "xml": BEANS}
+SOURCES = {
+    "yaml": DEPLOYMENT + HELM,
+    "json": PACKAGE,
+    "toml": PYPROJECT,
+    "nginx": NGINX,
+    "xml": BEANS,
+    "hcl": TERRAFORM,
+    "dockerfile": DOCKERFILE,
+}
 
 
 @given(st.sampled_from(sorted(SOURCES)), st.integers(0, 2000), st.integers(0, 40), SYNTAX)

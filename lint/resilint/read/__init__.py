@@ -24,6 +24,8 @@ READERS = {
     "env": "resilint.read.env",
     "nginx": "resilint.read.nginx",
     "haproxy": "resilint.read.haproxy",
+    "hcl": "resilint.read.hcl",
+    "dockerfile": "resilint.read.dockerfile",
 }
 """The reader of each kind of file, imported when the first such file is read. `discover` says which file is of which kind,
 `kinds` what else there is to know of each."""

@@ -72,7 +72,7 @@ def _text(raw: bytes) -> str:
     return well_formed(str(value))
 
 
-def _scalar(data: bytes, at: int) -> tuple[Kind, str, int]:
+def scalar(data: bytes, at: int) -> tuple[Kind, str, int]:
     """Kind, text and end of the scalar at `at`."""
     if data[at : at + 1] == b'"':
         match = _STRING.match(data, at)
@@ -154,7 +154,7 @@ def _values(data: bytes, out: list[Setting]) -> None:
                     at += 1
                     opened = True
             else:
-                kind, text, end = _scalar(data, at)
+                kind, text, end = scalar(data, at)
                 if stack and index <= MAX_ELEMENTS:
                     out.append(Setting((*path, key), text, kind, at, end, key_at, key_end))
                 at = end
