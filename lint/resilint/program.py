@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from resilint.flow.lists import Lists
     from resilint.flow.lost_causes import LostCauses
     from resilint.flow.offers import Offers
+    from resilint.flow.policies import Policies
     from resilint.flow.pool_tasks import PoolTasks
     from resilint.flow.pools import Pools
     from resilint.flow.queues import Queues
     from resilint.flow.reach import Reach
+    from resilint.flow.scans import Scans
     from resilint.flow.setting_faults import SettingFaults
     from resilint.flow.shared_pools import SharedPools
     from resilint.flow.spawns import Fanout, Spawn, Spawns
@@ -378,6 +380,13 @@ class Program:
         return Pools(self)
 
     @cached_property
+    def policies(self) -> Policies:
+        """Policies of retries that libraries are given, and what they repeat by themselves."""
+        from resilint.flow.policies import Policies
+
+        return Policies(self)
+
+    @cached_property
     def worsts(self) -> Worsts:
         """How long code can take at most."""
         from resilint.flow.worst import Worsts
@@ -404,6 +413,13 @@ class Program:
         from resilint.flow.queues import Queues
 
         return Queues(self)
+
+    @cached_property
+    def scans(self) -> Scans:
+        """Selections of rows, and what limits them."""
+        from resilint.flow.scans import Scans
+
+        return Scans(self)
 
     @cached_property
     def pool_tasks(self) -> PoolTasks:

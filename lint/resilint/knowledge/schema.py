@@ -711,6 +711,7 @@ class PoolRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class RetryPart(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where a policy holds another one, or a part of one: when to stop, how long to pause."""
 
+    says: Literal["all", "stops", "pauses"] = "all"
     arg: str | None = None
     pos: int | None = None
     option: str | None = None
@@ -801,6 +802,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
     retries: tuple[RetryRow, ...] = ()
+    selects: tuple[SelectRow, ...] = ()
     wiring: Wiring | None = None
     words: dict[str, tuple[str, ...]] = {}
     """Words of names, by what they tell of a list of peers or of a hash (see `config/routing.yaml`)."""

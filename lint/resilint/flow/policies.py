@@ -1,0 +1,858 @@
+"""Policies of retries: how often a library repeats what failed, and how far apart, as the program writes or configures it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.slots import Slot, Source, decide
+from resilint.flow.values import Bind, Ext, Flow, FnVal, Frame, Null, Obj, Unknown
+from resilint.flow.values import Bound as BoundVal
+from resilint.knowledge.index import Table
+from resilint.knowledge.schema import Bound, RetryPart, RetryRow
+from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_name
+from resilint.model import Confidence, Span, Step
+
+if TYPE_CHECKING:
+    from resilint.program import Program, Target
+
+RETRY = frozenset({"attempts", "elapsed", "backoff", "backoff_min", "backoff_max", "growth", "growth_step", "jitter"})
+"""Slots that say how often and how far apart."""
+_PAUSE = RETRY - {"attempts", "elapsed"}
+_DEEP = 6
+"""Policies followed one inside another, and objects inside or in front of a client."""
+_MOST_PAUSES = 64
+"""Pauses that are written out; of an endless policy the first of them."""
+
+Where = tuple[Fun, f.Node]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How something that failed is tried again.
+
+    `tries` counts the first one too: `inf` without a cap, `None` where it is not known. `pauses` are the seconds between tries, the
+    longest that chance may make them; of an endless policy its first ones; `None` where they are not known. `budget` is the time
+    in seconds after which no further try begins (`inf` for none), `covers_all` one that ends even the try under way.
+    """
+
+    tries: float | None
+    pauses: tuple[float, ...] | None
+    budget: float | None
+    grows: bool | None
+    jitter: bool | None
+    condition: str
+    """What it repeats on: `any` failure, only what did not `connect`, only `other` errors than those of the network."""
+    span: Span
+    """Where the number of tries is written, else where the policy is."""
+    steps: tuple[Step, ...]
+    owner: str
+    """What it belongs to, for messages: `tenacity.retry`."""
+    confidence: Confidence = Confidence.HIGH
+    covers_all: float | None = None
+    default: bool = False
+    """A library's default that nobody touched."""
+    runs: Bind | None = None
+    """The operation, where a call is handed it or computes it again; else it is the call, or the function, itself."""
+    errors: tuple[str, ...] = ()
+    """Names of the errors it repeats on, where they are known."""
+    pause_span: Span | None = None
+    """Where the pause is written."""
+    throttled: bool = False
+    """Something limits how many of all calls are repeated."""
+
+
+class Wave(NamedTuple):
+    """Pauses by formula, in seconds: `first × growth ** n + step × n`, no less than `low`, no more than `high`, and by chance up
+    to `spread` and `share` of it more."""
+
+    first: float | None
+    growth: float | None = 1.0
+    step: float = 0.0
+    low: float = 0.0
+    high: float = inf
+    spread: float = 0.0
+    share: float = 0.0
+    jitter: bool | None = False
+
+    def pause(self, index: int) -> float | None:
+        """The longest pause before the repetition of that index, from 0."""
+        if self.first is None or self.growth is None:
+            return None
+        try:
+            grown = self.first * self.growth**index + self.step * index
+        except OverflowError:
+            grown = inf
+        return min(max(grown * (1 + self.share) + self.spread, self.low), self.high)
+
+    @property
+    def grows(self) -> bool | None:
+        """Whether pauses get longer."""
+        if self.first is None or self.growth is None:
+            return None
+        if self.first >= self.high or (self.first == 0 and not self.step):
+            return False
+        return self.growth > 1 or self.step > 0
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What a policy or a part of one says. `tries` and `budget` are -1 where it says nothing of them."""
+
+    tries: float | None = -1.0
+    budget: float | None = -1.0
+    waves: tuple[Wave, ...] | None = ()
+    """Added up; empty: says nothing; `None`: not known."""
+    chain: tuple[tuple[Wave, ...], ...] = ()
+    """One after another instead, the last for all further pauses."""
+    written: frozenset[str] = frozenset()
+    """The slots that somebody wrote."""
+    where: Where | None = None
+    tries_at: Where | None = None
+    pause_at: Where | None = None
+    steps: tuple[Step, ...] = ()
+    confidence: Confidence = Confidence.HIGH
+    only: str = ""
+    errors: tuple[str, ...] | None = None
+    total: float | None = None
+
+    @property
+    def stops(self) -> bool:
+        return self.tries != -1 or self.budget != -1
+
+    @property
+    def pauses(self) -> bool:
+        return self.waves is None or bool(self.waves) or bool(self.chain)
+
+
+_UNKNOWN = _Piece(tries=None, budget=None, waves=None)
+_UNREAD = {
+    "all": _UNKNOWN,
+    "stops": _Piece(tries=None, budget=None),
+    "pauses": _Piece(waves=None),
+}
+"""By what it speaks of, a part that cannot be read."""
+
+
+class Policies:
+    """The policies of one program. Answers are remembered."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self.slots = program.slots
+        self._functions: dict[Fun, tuple[Policy, ...]] = {}
+        self._objects: dict[Obj, _Piece | None] = {}
+        self._clients: dict[Obj, Policy | None] = {}
+        self._busy: set[Obj] = set()
+        self._enabled: dict[str, bool] = {}
+
+    # ------------------------------------------------------------ questions
+
+    def of_function(self, fn: Fun) -> tuple[Policy, ...]:
+        """The policies around a function, innermost first: its decorators or annotations, then those of its class."""
+        found = self._functions.get(fn)
+        if found is None:
+            found = self._functions[fn] = tuple(self._around(fn))
+        return found
+
+    def of_call(self, site: CallSite, frame: Frame | None = None) -> tuple[Policy, ...]:
+        """The policies of a call, innermost first: what its client does by itself, then what the call runs again (`runs`)."""
+        table = self.resolver.table(site.fn.module)
+        out: list[Policy] = []
+        if not self._has_retries(table):
+            return ()
+        applies = site.last in table.retry_words or not last_name(site.call.fn)
+        for target in self.program.targets(site, frame):
+            row = table.retry(target.name) if applies else None
+            if row is not None and row.form == "call":
+                policy = self._of_run(row, target, site, table)
+                if policy is not None:
+                    out.append(policy)
+            elif target.entry is not None and target.entry.does in ("network", "query", "connect") and target.holder is not None:
+                policy = self.of_client(target.holder)
+                if policy is not None:
+                    out.append(policy)
+            elif isinstance(target.flow.thing, Obj):
+                policy = self._of_called(target.flow.thing, target.binds, site, table)
+                if policy is not None:
+                    out.append(policy)
+        return tuple(dict.fromkeys(out))
+
+    def of_client(self, client: Obj) -> Policy | None:
+        """What a client, or what it was made from, repeats by itself; `None` where nothing is known that it does."""
+        if client not in self._clients:
+            self._clients[client] = None
+            self._clients[client] = self._of_client(client)
+        return self._clients[client]
+
+    def of_expression(self, expr: f.Expr, frame: Frame) -> Policy | None:
+        """The policy that an expression is: `for attempt in Retrying(…)`."""
+        table = self.resolver.table(frame.fn.module)
+        for flow in self.resolver.ask(expr, frame):
+            if isinstance(flow.thing, Obj) and self._row(flow.thing, table) is not None:
+                piece = self._of_object(flow.thing)
+                if piece is not None:
+                    return self._policy(piece, (frame.fn, expr), self._name(flow.thing))
+        return None
+
+    # ------------------------------------------------------------ functions
+
+    def _around(self, fn: Fun) -> Iterator[Policy]:
+        language = fn.module.language
+        if language == "java":
+            yield from self._annotated(fn)
+        elif language == "python" and fn.head.decorators and fn.module.path in self._near:
+            scope = fn.module.functions[fn.head.parent if fn.head.parent > 0 else 0]
+            frame = self.resolver.frame(scope)
+            for decorator in reversed(fn.head.decorators):
+                head = last_name(decorator.fn if isinstance(decorator, f.Call) else decorator)
+                if head in self._words_of_python:
+                    policy = self._of_decorator(decorator, frame)
+                    if policy is not None:
+                        yield policy
+
+    def _of_decorator(self, decorator: f.Expr, frame: Frame) -> Policy | None:
+        table = self.resolver.table(frame.fn.module)
+        for flow in self.resolver.ask(decorator, frame):
+            thing = flow.thing
+            piece: _Piece | None = None
+            name = ""
+            if isinstance(thing, Ext | BoundVal):
+                name = self.resolver.canonical(thing)
+                row = table.retry(name)
+                if row is not None and row.form in ("policy", "client") and row.active_with is None:
+                    piece = self._of_row(row, (), (frame.fn, decorator), None, table)
+            elif isinstance(thing, Obj):
+                name = self._name(thing)
+                piece = self._of_object(thing)
+            elif isinstance(thing, FnVal):
+                # `def steady(fn): return retry(…)(fn)`
+                return self._of_wrapper(thing, table)
+            if piece is not None:
+                return self._policy(piece, (frame.fn, decorator), name)
+        return None
+
+    def _of_wrapper(self, thing: FnVal, table: Table) -> Policy | None:
+        fn = thing.fn
+        first = next((p.name for p in fn.head.params if p.kind != "self"), "")
+        for site in fn.body.calls:
+            if isinstance(site.call.fn, f.Call) and any(
+                isinstance(a.value, f.Ref) and a.value.name == first for a in site.call.args
+            ):
+                frame = self.resolver.frame(fn)
+                for flow in self.resolver.ask(site.call.fn, frame):
+                    if isinstance(flow.thing, Obj) and self._row(flow.thing, table) is not None:
+                        piece = self._of_object(flow.thing)
+                        if piece is not None:
+                            return self._policy(piece, (fn, site.call.fn), self._name(flow.thing))
+        return None
+
+    def _annotated(self, fn: Fun) -> Iterator[Policy]:
+        owner = self.resolver.owner(fn)
+        table = self.resolver.table(fn.module)
+        places: list[tuple[tuple[f.Expr, ...], Fun | Klass]] = [(fn.head.decorators, fn)]
+        if owner is not None and fn.head.kind == "method" and fn.name != "__init__":
+            places.append((owner.decl.decorators, owner))
+        for decorators, where in places:
+            found = False
+            for annotation in decorators:
+                name = dotted(annotation.fn if isinstance(annotation, f.Call) else annotation)
+                if name.rpartition(".")[2] not in table.retry_words:
+                    continue
+                full = self.resolver.names.java.type(name, where)
+                row = table.retry(full) if isinstance(full, str) else None
+                if row is not None and row.form == "annotation" and isinstance(full, str):
+                    policy = self._of_annotation(row, annotation, fn, full, table)
+                    if policy is not None:
+                        found = True
+                        yield policy
+            if found:
+                break
+
+    def _of_annotation(self, row: RetryRow, annotation: f.Expr, fn: Fun, name: str, table: Table) -> Policy | None:
+        if row.enabled_by and not any(self._is_enabled(one) for one in row.enabled_by):
+            return None
+        frame = self.resolver.frame(fn)
+        binds = tuple(Bind(a.value, frame, a.name) for a in annotation.args) if isinstance(annotation, f.Call) else ()
+        piece = self._of_row(row, binds, (fn, annotation), None, table)
+        return None if piece is None else self._policy(piece, (fn, annotation), name)
+
+    def _is_enabled(self, annotation: str) -> bool:
+        """Whether a class of the program carries an annotation that switches others on."""
+        found = self._enabled.get(annotation)
+        if found is None:
+            last = annotation.rpartition(".")[2]
+            found = self._enabled[annotation] = any(
+                dotted(d.fn if isinstance(d, f.Call) else d).rpartition(".")[2] == last
+                for klass in self.program.names.all_classes()
+                if klass.module.language == "java"
+                for d in klass.decl.decorators
+            )
+        return found
+
+    # ------------------------------------------------------------ calls
+
+    def _of_run(self, row: RetryRow, target: Target, site: CallSite, table: Table) -> Policy | None:
+        """The policy of a call that is given an operation to run."""
+        where = (site.fn, site.call)
+        binds = target.binds
+        piece: _Piece | None = None
+        if row.policy == -1:
+            piece = self._of_object(target.holder) if target.holder is not None else None
+        elif row.policy is not None:
+            piece = self._of_expr(binds[row.policy].expr, binds[row.policy].frame, table, 0) if row.policy < len(binds) else None
+        else:
+            piece = self._of_row(row, binds, where, target.holder, table)
+        if piece is None:
+            return None
+        runs: Bind | None = None
+        if row.runs == -1 and isinstance(site.call.fn, f.Field):
+            runs = Bind(site.call.fn.base, self.resolver.frame(site.fn))
+        elif row.runs is not None and row.runs >= 0:
+            bind, _ = self.slots.find_bind(None, row.runs, binds)
+            runs = bind
+        policy = self._policy(piece, where, target.name)
+        return replace(policy, runs=runs)
+
+    def _of_called(self, holder: Obj, binds: tuple[Bind, ...], site: CallSite, table: Table) -> Policy | None:
+        """`Retrying(stop=…)(fetch, key)`: the object is called with the operation first."""
+        if not binds or self._row(holder, table) is None:
+            return None
+        piece = self._of_object(holder)
+        if piece is None:
+            return None
+        return replace(self._policy(piece, (site.fn, site.call), self._name(holder)), runs=binds[0])
+
+    def _of_client(self, client: Obj) -> Policy | None:
+        obj: Obj | None = client
+        for _ in range(_DEEP):
+            if obj is None:
+                return None
+            piece = self._of_object(obj)
+            if piece is not None and piece.tries != -1:
+                where = (obj.frame.fn, obj.node) if obj.frame is not None and isinstance(obj.node, f.Node) else None
+                if where is None:
+                    return None
+                return self._policy(piece, where, self._name(obj))
+            obj = obj.parent
+        return None
+
+    # ------------------------------------------------------------ objects
+
+    def _name(self, obj: Obj) -> str:
+        return obj.maker.partition("#")[0] or self.resolver.external_type(obj)
+
+    def _row(self, obj: Obj, table: Table) -> RetryRow | None:
+        kind = self.resolver.external_type(obj)
+        return table.retry(obj.maker.partition("#")[0]) or (table.retry(kind) if kind else None)
+
+    def _of_object(self, obj: Obj) -> _Piece | None:
+        """What an object says of retries; `None` where it has nothing to say."""
+        if obj in self._objects:
+            return self._objects[obj]
+        if obj in self._busy or len(self._busy) > _DEEP:
+            return _UNKNOWN
+        self._busy.add(obj)
+        try:
+            found = self._objects[obj] = self._judged(obj)
+        finally:
+            self._busy.discard(obj)
+        return found
+
+    def _judged(self, obj: Obj) -> _Piece | None:
+        table = self.program.knowledge.of(self.slots.language(obj))
+        row = self._row(obj, table)
+        kind = self.resolver.external_type(obj)
+        bounds = table.bounds(kind) if kind else ()
+        if row is None and not any(bound.slot == "attempts" for bound in bounds):
+            return None
+        if obj.kind in ("outside", "any") and not isinstance(obj.type, Klass):
+            return None
+        where = (obj.frame.fn, obj.node) if obj.frame is not None and isinstance(obj.node, f.Node) else None
+        binds = obj.binds
+        if binds is None and isinstance(obj.node, f.Call) and obj.frame is not None:
+            binds = self.resolver.binds(obj.node, obj.frame)
+        entry = table.type(kind) if kind else None
+        library = table.library_of(row) if row is not None else table.library_of(entry) if entry is not None else None
+        unsure = library is not None and library.verified is False
+        piece = _Piece(where=where, confidence=Confidence.LOW if unsure else Confidence.HIGH)
+        handed = list(self._handed(bounds, binds, table)) if binds is not None else []
+        sources = [s for s in decide(self.slots.of_object(obj, RETRY)) if s.bound.slot in RETRY]
+        piece = self._filled(piece, sources)
+        for inner in handed:
+            piece = _over(piece, inner)
+        if row is not None and binds is not None and where is not None:
+            own = self._of_row(row, binds, where, obj, table)
+            piece = _over(own, piece) if own is not None and not piece.written else _over(piece, own) if own is not None else piece
+        return piece
+
+    def _handed(self, bounds: Iterable[Bound], binds: tuple[Bind, ...], table: Table) -> Iterator[_Piece]:
+        """Policies given to a client in the place of a number of tries: `HTTPAdapter(max_retries=Retry(…))`."""
+        for bound in bounds:
+            if bound.slot != "attempts" or (bound.arg is None and bound.pos is None) or bound.option or bound.setter:
+                continue
+            bind, _ = self.slots.find_bind(bound.arg, bound.pos, binds)
+            if bind is None or (bound.arity and len(binds) not in bound.arity):
+                continue
+            for flow in self.resolver.ask(bind.expr, bind.frame):
+                if isinstance(flow.thing, Obj):
+                    piece = self._of_object(flow.thing)
+                    if piece is not None:
+                        yield piece
+                        break
+
+    # ------------------------------------------------------------ rows
+
+    def _of_row(self, row: RetryRow, binds: tuple[Bind, ...], where: Where, obj: Obj | None, table: Table) -> _Piece | None:
+        """What a row makes of the arguments it stands with."""
+        if row.active_with is not None and self.slots.find_bind(row.active_with, None, binds)[0] is None:
+            return None
+        unsure = table.library_of(row).verified is False
+        base = _Piece(where=where, confidence=Confidence.LOW if unsure else Confidence.HIGH, only=row.only or "")
+        if row.form in ("any", "all", "sum", "chain"):
+            exprs = [(e, bind.frame) for bind in binds for e in _spread(bind)]
+            inner = [self._of_expr(expr, frame, table, 0) or _UNKNOWN for expr, frame in exprs]
+            return _joined(row.form, [base, *inner][1:]) if inner else base
+        sources = self.slots.at_call(row.bounds, binds, where, obj)
+        piece = self._filled(base, decide(s for s in sources if s.bound.slot in RETRY))
+        for part in row.parts:
+            for inner_piece in self._parts(part, binds, where[0], obj, table):
+                piece = _over(inner_piece, piece)
+        errors = tuple(self._errors(row, binds))
+        return replace(piece, errors=errors) if errors else piece
+
+    def _parts(self, part: RetryPart, binds: tuple[Bind, ...], fn: Fun, obj: Obj | None, table: Table) -> Iterator[_Piece]:
+        unread = _UNREAD[part.says]
+        if part.arg is not None or part.pos is not None:
+            bind, spread = self.slots.find_bind(part.arg, part.pos, binds)
+            if bind is not None:
+                piece = self._of_expr(bind.expr, bind.frame, table, 0, binds)
+                if piece is not None:
+                    yield unread if piece is _UNKNOWN else piece
+            elif spread:
+                yield unread
+        if part.option is not None:
+            for bind in binds:
+                for flow in self.resolver.ask(bind.expr, bind.frame):
+                    thing = flow.thing
+                    if (
+                        isinstance(thing, Obj)
+                        and thing.maker == part.option
+                        and thing.frame is not None
+                        and isinstance(thing.node, f.Call)
+                    ):
+                        args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
+                        if args:
+                            yield self._known(self._of_expr(args[0].expr, args[0].frame, table, 0), unread)
+        if obj is not None and part.setter is not None:
+            for _site, args in self.slots.method_calls(obj, part.setter):
+                if args:
+                    yield self._known(self._of_expr(args[0].expr, args[0].frame, table, 0), unread)
+        if obj is not None and part.field is not None:
+            for flow in self.resolver.written(obj, part.field):
+                yield self._known(self._of_flow(flow, fn, table, ()), unread)
+
+    @staticmethod
+    def _known(piece: _Piece | None, unread: _Piece) -> _Piece:
+        return unread if piece is None or piece is _UNKNOWN else piece
+
+    def _of_expr(self, expr: f.Expr, frame: Frame, table: Table, depth: int, around: tuple[Bind, ...] = ()) -> _Piece | None:
+        """What an expression says as a part of a policy: operators between parts join them."""
+        if depth > _DEEP:
+            return _UNKNOWN
+        if isinstance(expr, f.New):
+            # Java: an annotation inside another.
+            name = self.resolver.names.java.type(expr.type.name, frame.fn) if frame.fn.module.language == "java" else None
+            row = table.retry(name) if isinstance(name, str) else None
+            if row is not None:
+                binds = tuple(Bind(p.value, frame, p.key.name if isinstance(p.key, f.Ref) else None) for p in expr.fields)
+                return self._of_row(row, binds, (frame.fn, expr), None, table)
+        if isinstance(expr, f.Bin):
+            left = self._of_expr(expr.left, frame, table, depth + 1)
+            right = self._of_expr(expr.right, frame, table, depth + 1)
+            how = self._operators(table).get(expr.op)
+            if left is None or right is None or how is None:
+                return _UNKNOWN
+            return _joined(how, [left, right])
+        flows = self.resolver.ask(expr, frame)
+        if isinstance(expr, f.Ref) and "." not in expr.name and any(isinstance(x.thing, Unknown) for x in flows):
+            written = self._written(expr.name, frame.fn)
+            if isinstance(written, f.Bin):
+                return self._of_expr(written, frame, table, depth + 1, around)
+        found = [self._of_flow(flow, frame.fn, table, around) for flow in flows]
+        known = [piece for piece in found if piece is not None]
+        if not known:
+            return None if all(isinstance(x.thing, Null) for x in flows) else _UNKNOWN
+        return known[0] if len(known) == 1 and len(found) == 1 else _joined("all", known)
+
+    @staticmethod
+    def _written(name: str, fn: Fun) -> f.Expr | None:
+        """What a name of a function or its file is given, where that is one expression."""
+        scope: Fun | None = fn
+        while scope is not None:
+            defs = scope.body.definitions.get(name)
+            if defs:
+                return defs[0].expr if len(defs) == 1 and defs[0].kind == "value" else None
+            scope = scope.parent if scope.parent is not None else scope.module.functions[0] if scope.index else None
+        return None
+
+    def _of_flow(self, flow: Flow, fn: Fun, table: Table, around: tuple[Bind, ...]) -> _Piece | None:
+        thing = flow.thing
+        if isinstance(thing, Obj):
+            return self._of_object(thing)
+        if isinstance(thing, Ext):
+            row = table.retry(thing.name)
+            if row is None:
+                return None
+            # A function given by name takes its arguments from what it is given to.
+            named = tuple(bind for bind in around if bind.name is not None)
+            first = around[0].expr if around else None
+            return self._of_row(row, named, (fn, first if first is not None else f.Ref(0, 0, "")), None, table)
+        return None if isinstance(thing, Null) else _UNKNOWN
+
+    def _operators(self, table: Table) -> dict[str, Any]:
+        return {op: how for library in table.libraries for row in library.retries for op, how in row.operators.items()}
+
+    def _errors(self, row: RetryRow, binds: tuple[Bind, ...]) -> Iterator[str]:
+        for part in row.errors:
+            bind, _ = self.slots.find_bind(part.arg, part.pos, binds)
+            if bind is not None:
+                yield from self._error_names(bind.expr, bind.frame, 0)
+
+    def _error_names(self, expr: f.Expr, frame: Frame, depth: int) -> Iterator[str]:
+        if depth > _DEEP:
+            return
+        if isinstance(expr, f.Coll):
+            for pair in expr.items:
+                yield from self._error_names(pair.value, frame, depth + 1)
+            return
+        if isinstance(expr, f.Call):
+            for arg in expr.args:
+                yield from self._error_names(arg.value, frame, depth + 1)
+            return
+        if isinstance(expr, f.Ref) and frame.fn.module.language == "java":
+            found = self.resolver.names.java.type(expr.name.removesuffix(".class"), frame.fn)
+            yield found if isinstance(found, str) else "?"
+            return
+        for flow in self.resolver.ask(expr, frame):
+            if isinstance(flow.thing, Ext):
+                yield flow.thing.name
+            elif isinstance(flow.thing, Obj) and isinstance(flow.thing.node, f.Coll) and flow.thing.frame is not None:
+                yield from self._error_names(flow.thing.node, flow.thing.frame, depth + 1)
+            else:
+                yield "?"
+
+    # ------------------------------------------------------------ numbers
+
+    def _filled(self, piece: _Piece, sources: list[Source]) -> _Piece:
+        """A piece with what slots say."""
+        by_slot: dict[str, Source] = {source.bound.slot: source for source in sources}
+        written = frozenset(name for name, source in by_slot.items() if source.written)
+        tries, budget = piece.tries, piece.budget
+        tries_at, pause_at = piece.tries_at, piece.pause_at
+        steps = list(piece.steps)
+        attempts = by_slot.get("attempts")
+        if attempts is not None:
+            tries = _tries(attempts)
+            tries_at = _place(attempts)
+            steps.extend(self._way(attempts))
+        elapsed = by_slot.get("elapsed")
+        if elapsed is not None:
+            budget = _number(elapsed, inf)
+            steps.extend(self._way(elapsed))
+        waves = piece.waves
+        pausing = [by_slot[name] for name in sorted(_PAUSE) if name in by_slot]
+        if pausing:
+            waves = (_wave(by_slot),)
+            pause_at = next((at for source in pausing if source.written and (at := _place(source)) is not None), pause_at)
+        return replace(
+            piece,
+            tries=tries,
+            budget=budget,
+            waves=waves,
+            written=piece.written | written,
+            tries_at=tries_at,
+            pause_at=pause_at,
+            steps=tuple(steps),
+        )
+
+    def _way(self, source: Source) -> tuple[Step, ...]:
+        """How a written number came."""
+        slot = next((slot for slot in source.slots if slot.flow is not None), None)
+        return self.program.trace(slot.flow.hops) if slot is not None and slot.flow is not None else ()
+
+    def _policy(self, piece: _Piece, where: Where, owner: str) -> Policy:
+        tries = None if piece.tries is None else inf if piece.tries == -1 and piece.budget != -1 else piece.tries
+        if tries == -1:
+            tries = None
+        budget = inf if piece.budget == -1 else piece.budget
+        place = piece.where or where
+        at = piece.tries_at or place
+        program = self.program
+        count = 0 if tries is None else int(min(tries, _MOST_PAUSES + 1)) - 1
+        pauses, grows, jitter = _pauses(piece, max(count, 1 if tries is None else count))
+        confidence = piece.confidence
+        if "attempts" not in piece.written and "elapsed" not in piece.written:
+            confidence = min(confidence, Confidence.MEDIUM)
+        return Policy(
+            tries=tries,
+            pauses=pauses,
+            budget=budget,
+            grows=grows,
+            jitter=jitter,
+            condition=piece.only or "any",
+            span=program.span_of(*at),
+            steps=piece.steps,
+            owner=owner,
+            confidence=confidence,
+            covers_all=piece.total,
+            default=not piece.written,
+            errors=piece.errors or (),
+            pause_span=program.span_of(*piece.pause_at) if piece.pause_at is not None else None,
+        )
+
+    # ------------------------------------------------------------ where to look
+
+    @staticmethod
+    def _has_retries(table: Table) -> bool:
+        return bool(table.retry_modules)
+
+    @cached_property
+    def _homes(self) -> dict[str, frozenset[str]]:
+        """By language the files that import a library with policies."""
+        out: dict[str, frozenset[str]] = {}
+        for language in CODE:
+            wanted = self.program.knowledge.of(language).retry_modules
+            out[language] = frozenset(
+                module.path
+                for module in self.program.names.modules.values()
+                if module.language == language and _imports(module, wanted)
+            )
+        return out
+
+    @cached_property
+    def _words_of_python(self) -> frozenset[str]:
+        """Names that a decorator which is a policy may have: the libraries' own, and all that their users define."""
+        modules = self.program.names.modules
+        names: set[str] = set(self.program.knowledge.of("python").retry_words)
+        for path in self._homes["python"]:
+            module = modules[path]
+            names.update(module.functions[0].body.definitions)
+            names.update(fn.name for fn in module.functions)
+            names.update(imp.alias for imp in module.facts.imports)
+        return frozenset(names)
+
+    @cached_property
+    def _near(self) -> frozenset[str]:
+        """Python files that import such a library, or something from a file that does."""
+        modules = self.program.names.modules
+        homes = self._homes["python"]
+        stems = {path.rpartition("/")[2].removesuffix(".py") for path in homes}
+        stems |= {path.split("/")[-2] for path in homes if path.endswith("/__init__.py") and "/" in path}
+        near = {
+            path
+            for path, module in modules.items()
+            if module.language == "python"
+            and any(
+                imp.target.rpartition(".")[2] in stems or (imp.name or "") in stems or imp.target == ""
+                for imp in module.facts.imports
+            )
+        }
+        return homes | near
+
+
+def _spread(bind: Bind) -> list[f.Expr]:
+    """The argument, or the elements of a list that is spread over several."""
+    if bind.spread == 1 and isinstance(bind.expr, f.Coll):
+        return [pair.value for pair in bind.expr.items if not pair.spread]
+    return [bind.expr]
+
+
+def _imports(module: Module, wanted: frozenset[str]) -> bool:
+    for imp in module.facts.imports:
+        if imp.target in wanted or imp.target.partition(".")[0] in wanted or f"{imp.target}.{imp.name}" in wanted:
+            return True
+        if module.language == "java" and any(imp.target.startswith(f"{one}.") for one in wanted):
+            return True
+        if module.language == "go" and any(imp.target.startswith(f"{one}/") for one in wanted):
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- values
+
+
+def _tries(source: Source) -> float | None:
+    """The most tries that the possibilities of a slot allow; `None` where one of them is not known."""
+    most = 0.0
+    for slot in source.slots:
+        if slot.state in ("disabled", "absent"):
+            return inf
+        if slot.state == "unknown" or slot.number is None:
+            return None
+        plus = 1 if source.bound.counts_retries and not _is_default(slot) else 0
+        most = max(most, slot.number + plus)
+    return max(most, 1.0)
+
+
+def _is_default(slot: Slot) -> bool:
+    return (
+        slot.passive
+        or (slot.flow is None and not slot.given and slot.state == "finite")
+        or (slot.flow is not None and slot.number == slot.bound.default and isinstance(slot.flow.thing, Null))
+    )
+
+
+def _number(source: Source, nothing: float) -> float | None:
+    """The largest number of a slot; `nothing` where it is absent or switched off on some path, `None` where it is not known."""
+    most = 0.0
+    for slot in source.slots:
+        if slot.state in ("disabled", "absent"):
+            most = max(most, nothing)
+        elif slot.state == "unknown" or slot.number is None:
+            return None
+        else:
+            most = max(most, slot.number)
+    return most
+
+
+def _wave(by_slot: dict[str, Source]) -> Wave:
+    first: float | None = 0.0
+    if "backoff" in by_slot:
+        first = _number(by_slot["backoff"], 0.0)
+    growth: float | None = 1.0
+    if "growth" in by_slot:
+        growth = _number(by_slot["growth"], 1.0)
+    step = _number(by_slot["growth_step"], 0.0) if "growth_step" in by_slot else 0.0
+    low = _number(by_slot["backoff_min"], 0.0) if "backoff_min" in by_slot else 0.0
+    high = _number(by_slot["backoff_max"], inf) if "backoff_max" in by_slot else inf
+    spread, share, jitter = 0.0, 0.0, False if "jitter" not in by_slot else _is_random(by_slot["jitter"])
+    if jitter and "jitter" in by_slot:
+        unit = by_slot["jitter"].bound.unit
+        amount = _number(by_slot["jitter"], 0.0) or 0.0
+        if unit == "count":
+            share = amount
+        elif unit != "bool":
+            spread = amount
+    return Wave(
+        None if step is None else first,
+        growth,
+        step or 0.0,
+        low or 0.0,
+        inf if high is None or high == 0 else high,
+        spread,
+        share,
+        jitter,
+    )
+
+
+def _is_random(source: Source) -> bool | None:
+    """Whether a slot makes pauses random: a number above nothing, a flag, or a function that does."""
+    answers: set[bool | None] = set()
+    for slot in source.slots:
+        if slot.state in ("disabled", "absent"):
+            answers.add(False)
+        elif slot.state == "unknown":
+            answers.add(None)
+        else:
+            answers.add(slot.number is None or slot.number > 0)
+    return None if None in answers else all(answers)
+
+
+def _place(source: Source) -> Where | None:
+    return next((slot.written for slot in source.slots if slot.written is not None and not _is_default(slot)), None)
+
+
+def _over(first: _Piece, second: _Piece | None) -> _Piece:
+    """What the first says, and of what it says nothing, what the second does."""
+    if second is None:
+        return first
+    return replace(
+        first,
+        tries=first.tries if first.stops else second.tries,
+        budget=first.budget if first.stops else second.budget,
+        waves=first.waves if first.pauses else second.waves,
+        chain=first.chain if first.pauses else second.chain,
+        written=first.written | second.written,
+        where=second.where or first.where,
+        tries_at=first.tries_at if first.stops else second.tries_at,
+        pause_at=(first.pause_at or first.where) if first.pauses else second.pause_at,
+        steps=(*second.steps, *first.steps),
+        confidence=min(first.confidence, second.confidence),
+        only=first.only or second.only,
+        errors=first.errors if first.errors is not None else second.errors,
+    )
+
+
+def _joined(how: str, pieces: list[_Piece]) -> _Piece:
+    """Several parts as one: whichever ends it first, all of them together, their pauses added or one after another."""
+    first = pieces[0]
+    written = frozenset(name for piece in pieces for name in piece.written)
+    steps = tuple(step for piece in pieces for step in piece.steps)
+    confidence = min(piece.confidence for piece in pieces)
+    tries_at = next((piece.tries_at for piece in pieces if piece.tries_at is not None), None)
+    pause_at = next((piece.pause_at for piece in pieces if piece.pause_at is not None), None)
+    common = replace(first, written=written, steps=steps, confidence=confidence, tries_at=tries_at, pause_at=pause_at)
+    if how in ("any", "all"):
+        choose = min if how == "any" else max
+        waves = common.waves
+        if how == "all" and any(piece.waves != first.waves for piece in pieces):
+            waves = None
+        return replace(
+            common,
+            tries=_chosen(choose, [piece.tries for piece in pieces], how),
+            budget=_chosen(choose, [piece.budget for piece in pieces], how),
+            waves=waves,
+        )
+    if any(piece.waves is None or piece.chain for piece in pieces):
+        return replace(common, waves=None, chain=())
+    if how == "sum":
+        return replace(common, waves=tuple(wave for piece in pieces for wave in piece.waves or ()))
+    return replace(common, waves=(), chain=tuple(piece.waves or (Wave(0.0),) for piece in pieces))
+
+
+def _chosen(choose: Any, numbers: list[float | None], how: str) -> float | None:
+    """The number that counts: one that says nothing neither ends it (`any`) nor lets it end (`all`)."""
+    said = [inf if number == -1 else number for number in numbers]
+    if all(number == -1 for number in numbers):
+        return -1.0
+    known = [number for number in said if number is not None]
+    if len(known) < len(said):
+        return None
+    return float(choose(known))
+
+
+def _pauses(piece: _Piece, count: int) -> tuple[tuple[float, ...] | None, bool | None, bool | None]:
+    """The first pauses, whether they grow, whether chance spreads them."""
+    if piece.waves is None:
+        return None, None, None
+    out: list[float] = []
+    if piece.chain:
+        for index in range(count):
+            waves = piece.chain[min(index, len(piece.chain) - 1)]
+            pause = _added(waves, 0)
+            if pause is None:
+                return None, None, None
+            out.append(pause)
+        flags = [wave.jitter for waves in piece.chain for wave in waves]
+        return tuple(out), len(set(out)) > 1, _any(flags)
+    for index in range(count):
+        pause = _added(piece.waves, index)
+        if pause is None:
+            return None, _any([wave.grows for wave in piece.waves]), _any([wave.jitter for wave in piece.waves])
+        out.append(pause)
+    return tuple(out), _any([wave.grows for wave in piece.waves]), _any([wave.jitter for wave in piece.waves])
+
+
+def _added(waves: tuple[Wave, ...], index: int) -> float | None:
+    pauses = [wave.pause(index) for wave in waves]
+    return None if None in pauses else sum(pause for pause in pauses if pause is not None)
+
+
+def _any(flags: list[bool | None]) -> bool | None:
+    return True if True in flags else None if None in flags else False
