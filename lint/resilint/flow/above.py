@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from math import inf
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.marks import Path, counts, keys_of, matches_path, plain, prefixes, steps_of
-from resilint.flow.slots import Source, say_seconds
+from resilint.flow.slots import Slot, Source, say_seconds
+from resilint.flow.spawns import short
 from resilint.flow.surfaces import Written, judge
-from resilint.flow.values import Num, Text
+from resilint.flow.values import Absent, FnVal, Frame, Null, Num, Obj, Text, Thing
 from resilint.knowledge.schema import Bound, DeadlineRow, Library
 from resilint.link.code import Fun, Module
-from resilint.link.entries import Entry
+from resilint.link.entries import Entry, Maker
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ _MARKERS = re.compile(
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([\w.$*-]+)", re.IGNORECASE)
 _HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "unix", "host.docker.internal"})
 _REQUEST = frozenset({"request"})
+
+Mount = tuple[str, int, int]
+"""Where a router is made, or `_ANYWHERE`: the one of the whole process."""
+_ANYWHERE: Mount = ("", 0, 0)
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,16 @@ class Above:
     def key(self) -> tuple[float, Span]:
         """Order: the smallest first."""
         return (self.seconds / self.share, self.span)
+
+
+@dataclass(eq=False)
+class _Server:
+    """A server that code makes: its own limit, and what is mounted on it, with the limits around that."""
+
+    path: str
+    limit: Above | None = None
+    mounts: dict[Mount, tuple[Above, ...]] = field(default_factory=dict)
+    functions: set[Fun] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -155,14 +170,126 @@ class Aboves:
         span = self.program.span_of(*where)
         owner = name.rpartition(".")[0].rpartition(".")[2] or name
         text = f"the {slot.bound.arg or slot.bound.field or 'limit'} of {owner}"
-        steps = self.program.trace(slot.flow.hops) if slot.flow is not None else ()
         sure = Confidence.HIGH if slot.flow is not None else Confidence.MEDIUM
-        yield Above(longest, text, True, sure, (*steps, Step(span, f"{text}: {say_seconds(longest)}")), span)
+        yield Above(longest, text, True, sure, self._way(slot, span, f"{text}: {say_seconds(longest)}"), span)
+
+    def _way(self, slot: Slot, span: Span, said: str) -> tuple[Step, ...]:
+        """How a limit came to where it is written."""
+        steps = self.program.trace(slot.flow.hops) if slot.flow is not None else ()
+        return (*(s for s in steps if (s.span.path, s.span.line) != (span.path, span.line)), Step(span, said))
 
     # ------------------------------------------------------------ servers in code
 
     def _of_servers(self, fn: Fun, entry: Entry) -> Iterator[Above]:
-        return iter(())
+        """Limits of the servers that an entry is mounted on, and of the adapters between."""
+        servers = self._servers.get(fn.module.language, ())
+        if not servers or entry.kind != "request":
+            return
+        yield from self._of_adapters(entry)
+        mounts = {mount for maker in entry.makers for mount in _mounts_of(maker)}
+        found = [server for server in servers if fn in server.functions or mounts & server.mounts.keys()]
+        sure = Confidence.HIGH
+        if not found:
+            home = self.home(fn.module.path)
+            found = [server for server in servers if self.home(server.path) == home]
+            sure = Confidence.MEDIUM
+            if len(found) != 1:
+                return
+        limits = [server.limit for server in found]
+        if all(limit is not None for limit in limits):
+            longest = max((limit for limit in limits if limit is not None), key=lambda above: above.seconds)
+            yield replace(longest, confidence=min(sure, longest.confidence))
+        for server in found:
+            yield from (above for mount in sorted(mounts & server.mounts.keys()) for above in server.mounts[mount])
+
+    def _of_adapters(self, entry: Entry) -> Iterator[Above]:
+        """Limits that are put around a handler where it is registered: `http.TimeoutHandler(h, 2*time.Second, "")`."""
+        for maker in entry.makers:
+            if maker.call is not None:
+                for arg in maker.call.args:
+                    for _, above in self._unwrapped(arg.value, self.resolver.frame(maker.fn)):
+                        yield from above
+
+    @cached_property
+    def _servers(self) -> dict[str, tuple[_Server, ...]]:
+        """Servers that code makes, by language."""
+        found: dict[str, list[_Server]] = defaultdict(list)
+        for row, library in self._rows:
+            table = self.program.knowledge.of(library.language)
+            kind = table.type(row.type) if row.type is not None else None
+            if kind is None or row.slot is None:
+                continue
+            last = kind.name.rpartition(".")[2]
+            for fn in self.program.functions(library.language):
+                if fn.module.is_test or not any(c.rpartition(".")[2].rstrip("{") == last for c in fn.head.calls):
+                    continue
+                for new, _arm, _stmt in fn.body.news:
+                    if self.resolver.resolve_type(new.type, fn) == kind.name:
+                        obj = Obj("new", kind.name, self.resolver.frame(fn), new)
+                        found[library.language].append(self._server(obj, fn, new, row))
+        return {language: tuple(servers) for language, servers in found.items()}
+
+    def _server(self, obj: Obj, fn: Fun, node: f.Node, row: DeadlineRow) -> _Server:
+        server = _Server(fn.module.path)
+        for source in self.program.slots.of_object(obj, frozenset({row.slot or ""})):
+            numbers = [slot.number for slot in source.slots if slot.state == "finite" and not slot.mismatch]
+            known = [number for number in numbers if number is not None and 0 < number < inf]
+            if source.bound.slot == row.slot and known and len(known) == len(source.slots):
+                slot = next(slot for slot in source.slots if slot.number == max(known))
+                span = self.program.span_of(*(slot.written or (fn, node)))
+                steps = self._way(slot, span, f"{row.what}: {say_seconds(max(known))}")
+                server.limit = Above(max(known), row.what, row.stops, Confidence.HIGH, steps, span)
+        frame = self.resolver.frame(fn)
+        kind = self.resolver.table(fn.module).type(row.type or "")
+        for part in kind.parts if kind is not None else ():
+            given = (
+                next((pair.value for pair in node.fields if _key_of(pair) == part.field), None) if isinstance(node, f.New) else None
+            )
+            if given is not None:
+                mounted = list(self._unwrapped(given, frame))
+            else:
+                mounted = [(flow.thing, ()) for flow in self.resolver.field(obj, part.field or "", frame)]
+            for thing, limits in mounted:
+                if isinstance(thing, FnVal):
+                    server.functions.add(thing.fn)
+                elif isinstance(thing, Obj):
+                    for mount in _places_of(thing):
+                        server.mounts.setdefault(mount, limits)
+                elif isinstance(thing, Absent | Null):
+                    server.mounts[_ANYWHERE] = limits
+        return server
+
+    def _unwrapped(
+        self, expr: f.Expr, frame: Frame, limits: tuple[Above, ...] = (), depth: int = 0
+    ) -> Iterator[tuple[Thing, tuple[Above, ...]]]:
+        """What stands behind an expression and behind the calls that were given it to wrap, with the limits that those put
+        around it."""
+        if depth > 5:
+            return
+        made_here = False
+        for flow in self.resolver.ask(expr, frame):
+            thing = flow.thing
+            yield thing, limits
+            made_here |= isinstance(thing, Obj) and thing.node is expr
+            if isinstance(thing, Obj) and isinstance(thing.node, f.Call) and thing.frame is not None and thing.kind == "call":
+                inner = limits
+                entry = self.resolver.table(thing.frame.fn.module).call(thing.maker.partition("#")[0])
+                args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
+                if entry is not None and entry.scope is not None and entry.scope.form == "call":
+                    seconds = self.program.worsts.limit(entry.scope, args, thing.frame.fn)
+                    if seconds is not None and 0 < seconds < inf:
+                        span = self.program.span_of(thing.frame.fn, thing.node)
+                        text = short(thing.maker)
+                        steps = (Step(span, f"{text} gives it {say_seconds(seconds)}"),)
+                        inner = (*limits, Above(seconds, text, entry.scope.cuts == "all", Confidence.HIGH, steps, span))
+                for bind in args[:3]:
+                    if not isinstance(bind.expr, f.Lit):
+                        yield from self._unwrapped(bind.expr, bind.frame, inner, depth + 1)
+        if isinstance(expr, f.Call) and not made_here:
+            # A function of the program that was given a handler and gives back another: `logged(mux)`.
+            for arg in expr.args[:3]:
+                if isinstance(arg.value, f.Ref | f.Call | f.Field):
+                    yield from self._unwrapped(arg.value, frame, limits, depth + 1)
 
     # ------------------------------------------------------------ services
 
@@ -444,6 +571,29 @@ class _Case:
         if numbers and len(numbers) == len(judged) and 0 < max(numbers) < inf:
             sure = Confidence.LOW if low else Confidence.HIGH
             yield _Figure(row, library, max(numbers), self.path, value.span, sure, steps=value.steps)
+
+
+def _mounts_of(maker: Maker) -> Iterator[Mount]:
+    """The routers that a registration is made on."""
+    if maker.holder is None:
+        yield _ANYWHERE
+        return
+    yield from _places_of(maker.holder)
+
+
+def _places_of(obj: Obj) -> Iterator[Mount]:
+    """Where an object is made, and those it was made from: a group of routes belongs to its router."""
+    current: Obj | None = obj
+    for _ in range(6):
+        if current is None:
+            return
+        if isinstance(current.node, f.Node) and current.frame is not None:
+            yield (current.frame.fn.module.path, current.node.at, current.node.end)
+        current = current.parent
+
+
+def _key_of(pair: f.Pair) -> str:
+    return pair.key.name if isinstance(pair.key, f.Ref) else ""
 
 
 def _bound(row: DeadlineRow) -> Bound:

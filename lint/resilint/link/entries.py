@@ -181,7 +181,7 @@ def _registered(program: Program) -> Found:
                             hit = target.binds.index(bind) == position
                         if hit:
                             for flow in resolver.ask(bind.expr, bind.frame):
-                                for thing in _functions_in(program, flow.thing, bind):
+                                for thing in _functions_in(program, flow.thing):
                                     maker = Maker(site.fn, site.call, target.name, target.holder)
                                     yield thing, row, f"registered with {target.name}", maker
 
@@ -228,15 +228,14 @@ def _hands_over(site: CallSite, declared: frozenset[str]) -> bool:
     )
 
 
-def _functions_in(program: Program, thing: object, bind: object) -> Iterator[Fun]:
+def _functions_in(program: Program, thing: object, depth: int = 0) -> Iterator[Fun]:
     if isinstance(thing, FnVal):
         yield thing.fn
-    elif isinstance(thing, Obj) and isinstance(thing.node, f.Call) and thing.frame is not None:
-        # A handler wrapped by a library's adapter: http.HandlerFunc(f), http.TimeoutHandler(h, …).
+    elif isinstance(thing, Obj) and isinstance(thing.node, f.Call) and thing.frame is not None and depth < 3:
+        # A handler wrapped by adapters of libraries: http.HandlerFunc(f), http.TimeoutHandler(h, …).
         for arg in thing.node.args[:1]:
             for inner in program.resolver.ask(arg.value, thing.frame):
-                if isinstance(inner.thing, FnVal):
-                    yield inner.thing.fn
+                yield from _functions_in(program, inner.thing, depth + 1)
 
 
 def _assigned(program: Program) -> Found:
