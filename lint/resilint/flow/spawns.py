@@ -680,12 +680,12 @@ class Spawns:
             if (
                 isinstance(node, f.Send)
                 and node.at < here
-                and (dotted(node.channel) in received or self._is_permits(node.channel, fn))
+                and (dotted(node.channel) in received or self.is_permits(node.channel, fn))
             ):
                 return True
             if isinstance(node, f.Recv) and dotted(node.value) in sent and not leaves_by(node.value):
                 return True
-            if isinstance(node, f.Recv) and node.at < here and self._is_permits(node.value, fn):
+            if isinstance(node, f.Recv) and node.at < here and self.is_permits(node.value, fn):
                 return True
             if (
                 isinstance(node, f.Loop)
@@ -740,11 +740,12 @@ class Spawns:
         if not block:
             return False
         low, high = block[0].at, block[-1].end
-        return any(low <= s.call.at < high and (s.awaited or self._waits(s)) for s in fn.body.calls) or any(
+        return any(low <= s.call.at < high and (s.awaited or self.joins(s)) for s in fn.body.calls) or any(
             isinstance(n, f.Recv) for stmt in block for n in walk(stmt)
         )
 
-    def _waits(self, site: CallSite) -> bool:
+    def joins(self, site: CallSite) -> bool:
+        """Whether a call waits for work that was started."""
         if site.last in ("Wait", "join", "result", "join_all", "wait_all", "joinall"):
             return True
         return site.last in self._waiting_names[site.fn.module.language] and any(
@@ -753,13 +754,13 @@ class Spawns:
 
     def _joins(self, site: CallSite, spawn: Spawn) -> bool:
         """Whether a call in the same round waits for what was started."""
-        if site.how or not (self._waits(site) or site.awaited):
+        if site.how or not (self.joins(site) or site.awaited):
             return False
         if site.call.at < spawn.site.call.at and not site.awaited:
             return site.last in ("Wait", "join", "result", "wait")
         names = names_given(spawn.site)
         if site.call.at <= spawn.site.call.at < site.call.end:
-            return site.awaited or self._waits(site)
+            return site.awaited or self.joins(site)
         used = {dotted(n) for n in walk(site.call) if isinstance(n, f.Ref)}
         heads = used | {u.rpartition(".")[0] for u in used}
         if names & heads:
@@ -818,7 +819,7 @@ class Spawns:
         name = dotted(expr.fn if isinstance(expr, f.Call) else expr)
         return bool(_GATES.search(name))
 
-    def _is_permits(self, channel: f.Expr, fn: Fun) -> bool:
+    def is_permits(self, channel: f.Expr, fn: Fun) -> bool:
         """A channel of empty values, or one made with a capacity under a name of that kind."""
         name = dotted(channel)
         if not name or leaves_by(channel):
@@ -848,8 +849,13 @@ class Spawns:
         self._gated[key] = result
         return result
 
+    @staticmethod
+    def is_limiter(decorator: f.Expr) -> bool:
+        """Whether a decorator, by its name, limits how many run what it stands on."""
+        return bool(_GATES.search(dotted(decorator.fn if isinstance(decorator, f.Call) else decorator)))
+
     def _takes_permit(self, fn: Fun) -> bool:
-        if any(_GATES.search(dotted(d.fn if isinstance(d, f.Call) else d)) for d in fn.head.decorators):
+        if any(self.is_limiter(decorator) for decorator in fn.head.decorators):
             return True
         received: set[str] = set()
         sent: set[str] = set()
@@ -896,7 +902,7 @@ class Spawns:
             for site in owner.body.calls:
                 if site.how == "go" or (owner is fn and site.call.at < here):
                     continue
-                if self._waits(site) and (site.last != "wait" or spawn.unit != "thread"):
+                if self.joins(site) and (site.last != "wait" or spawn.unit != "thread"):
                     return True
                 if names and site.last in ("gather", "wait", "as_completed"):
                     return True
@@ -1081,7 +1087,7 @@ class Spawns:
 
     def _stops(self, site: CallSite) -> bool:
         """Whether a call in a loop takes a permit, or waits for what was started."""
-        return self.acquires(site) or (self._waits(site) and not site.awaited)
+        return self.acquires(site) or (self.joins(site) and not site.awaited)
 
     def _at_call(self, found: Fanout, site: CallSite) -> Fanout:
         """A call that gives the future on is where many are started: the one that sends may be used alone elsewhere."""

@@ -1,0 +1,702 @@
+"""Draws: which pools of connections started work takes its connections from, and whether those are as wide as the work."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.pools import Ceiling
+from resilint.flow.spawns import Spawn, family, short
+from resilint.flow.surfaces import Written, project_of
+from resilint.flow.timeouts import Fault
+from resilint.flow.values import Hop, Obj
+from resilint.flow.waits import Wait
+from resilint.flow.widths import Gate, Width, Widths, plural, smallest
+from resilint.knowledge.schema import Bound, TypeEntry
+from resilint.link.code import CODE, CallSite, Fun, Klass
+from resilint.model import Confidence, Severity, Span, Step, Value
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+PORTS = 60_999 - 32_768 + 1
+"""Ephemeral ports for one destination: `net.ipv4.ip_local_port_range` of Linux by default (Documentation/networking/ip-sysctl.rst)."""
+TIME_WAIT = 60
+"""Seconds for which the side that closed a connection first keeps its port on Linux (`TCP_TIMEWAIT_LEN`, include/net/tcp.h)."""
+_DEEP = 6
+_MANY = 120
+_NONE = Ceiling("unknown")
+
+
+def port_rate() -> str:
+    """How many connections a second the ports last for, with the arithmetic."""
+    return f"{PORTS:,} ports ÷ {TIME_WAIT} s = {PORTS // TIME_WAIT} new connections/s"
+
+
+class Pool(NamedTuple):
+    """What limits the connections that one object gives out."""
+
+    obj: Obj
+    """The object in which a limit stands: a pool, a transport, the client itself."""
+    most: Ceiling
+    """Open at once."""
+    kept: Ceiling
+    """Kept open for the next call."""
+    refuses: bool
+    """Who asks for more gets an error, instead of waiting."""
+    grows: tuple[Step, ...] = ()
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where it is made: what two names of one pool have in common."""
+        node = self.obj.node
+        path = self.obj.frame.fn.module.path if self.obj.frame is not None else ""
+        return (path, node.at) if isinstance(node, f.Node) else (path, -1)
+
+
+class Draw(NamedTuple):
+    """A wait that takes a connection of a pool, as a spawn's work reaches it: behind which gates, by which calls."""
+
+    wait: Wait
+    pool: Pool
+    gates: tuple[Gate, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(eq=False)
+class _Way:
+    """How work reaches a function."""
+
+    fn: Fun
+    gates: tuple[Gate, ...] = ()
+    steps: tuple[Step, ...] = ()
+    depth: int = 0
+
+
+class Draws:
+    """Holds widths of work against the pools that it draws on."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self.widths = Widths(program)
+        self._pools: dict[Obj, Pool | None] = {}
+
+    # ------------------------------------------------------------ verdicts
+
+    @cached_property
+    def _wide(self) -> list[tuple[Spawn, Width]]:
+        """Every spawn whose width is known from outside, or is left to gates inside; those as wide as what a caller sends."""
+        found: list[tuple[Spawn, Width]] = []
+        free = {fanout.spawn.key: fanout for fanout in self.program.fanouts()} if self.program.spawns else {}
+        for spawn in self.program.spawns:
+            if self.program.is_test(spawn.fn):
+                continue
+            width = self.widths.of_spawn(spawn)
+            if width is not None and width.number == inf and spawn.key in free:
+                width = self.widths.of_fanout(free[spawn.key]) or width
+            if width is not None and width.number > 1:
+                found.append((spawn, width))
+        return found
+
+    @cached_property
+    def _judged(self) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:
+        """Faults of RS303 and of RS205."""
+        exceeding: dict[tuple[str, int], tuple[float, Fault]] = {}
+        churning: dict[tuple[str, int], tuple[float, Fault]] = {}
+        for spawn, width in self._wide:
+            for draw in self._draws(spawn):
+                gate = smallest((width.gate, *draw.gates))
+                if gate is None or gate.number is None or (gate.number == inf and gate.where is None):
+                    continue
+                if not gate.explicit or gate.where is None:
+                    continue
+                self._hold(spawn, width._replace(number=gate.number, gate=gate), draw, exceeding, churning)
+        for fault, key, worst in self._uneven():
+            known = churning.get(key)
+            if known is None or known[0] < worst:
+                churning[key] = (worst, fault)
+        return _sorted(x for _, x in exceeding.values()), _sorted(x for _, x in churning.values())
+
+    def exceeding(self) -> tuple[Fault, ...]:
+        """Fan-outs wider than the pool of connections that they draw on (RS303)."""
+        return self._judged[0] + tuple(self._listeners())
+
+    def churning(self) -> tuple[Fault, ...]:
+        """Pools that keep fewer connections than are opened at once (RS205)."""
+        return self._judged[1]
+
+    def _hold(
+        self,
+        spawn: Spawn,
+        width: Width,
+        draw: Draw,
+        exceeding: dict[tuple[str, int], tuple[float, Fault]],
+        churning: dict[tuple[str, int], tuple[float, Fault]],
+    ) -> None:
+        pool, number = draw.pool, width.number
+        most, kept = pool.most, pool.kept
+        if most.state == "finite" and most.number is not None and 0 < most.number < number:
+            if number == inf:
+                return  # That nothing limits it is RS301.
+            where = width.gate.where
+            assert where is not None
+            key = (where[0].module.path, where[1].at)
+            over = number / most.number
+            if key not in exceeding or exceeding[key][0] < over:
+                exceeding[key] = (over, self._exceeds(spawn, width, draw))
+            return
+        if kept.state != "finite" or kept.number is None or most.state == "unknown":
+            return
+        width_there = min(number, most.number) if most.state == "finite" and most.number is not None else number
+        if width_there <= max(kept.number, 0) or width_there <= 1:
+            return
+        if number == inf and not kept.written:
+            return  # RS301 says it, and no number was meant for it.
+        place = self._place_of(pool)
+        if place is None:
+            return
+        over = width_there / max(kept.number, 0.5)
+        known = churning.get((place[0].path, place[1]))
+        if known is None or known[0] < over:
+            churning[place[0].path, place[1]] = (over, self._churns(spawn, width, draw, place[0]))
+
+    def _exceeds(self, spawn: Spawn, width: Width, draw: Draw) -> Fault:
+        pool = draw.pool
+        assert width.gate.where is not None and pool.most.number is not None
+        size, rest = pool.most.number, width.number - pool.most.number
+        then = "get an error instead of a connection" if pool.refuses else "wait for a connection first"
+        text = (
+            f"{width.many} at once share the {_count(size, 'connection')} of {self._name(pool)}: {rest:g} of them {then}, "
+            "with their own clocks running"
+        )
+        if pool.refuses:
+            text = text.removesuffix(", with their own clocks running")
+        sure = min(Confidence.HIGH if pool.most.written else Confidence.MEDIUM, pool.most.confidence)
+        steps = (*width.gate.steps, *self._width_step(width), *draw.steps, self._wait_step(draw), *self._pool_steps(pool, pool.most))
+        return Fault(self.program.span_of(*width.gate.where), text, Value(width.number, sure, _once(steps)))
+
+    def _churns(self, spawn: Spawn, width: Width, draw: Draw, span: Span) -> Fault:
+        pool = draw.pool
+        assert pool.kept.number is not None
+        kept = max(pool.kept.number, 0)
+        at_once = width.number
+        if pool.most.state == "finite" and pool.most.number is not None:
+            at_once = min(at_once, pool.most.number)
+        if at_once == inf:
+            many = f"{width.gate.text.removeprefix('one for each of ')} decides how many connections {self._name(pool)} opens at once"
+            text = (
+                f"{many} and it keeps {kept:,.0f}: the rest are closed after use and hold their ports for {TIME_WAIT} s "
+                f"({port_rate()})"
+            )
+        else:
+            closed = at_once - kept
+            text = (
+                f"{width.many} at once use {self._name(pool)}, which keeps {_count(kept, 'idle connection')}: {closed:g} are closed "
+                f"after use, and each holds its port for {TIME_WAIT} s ({port_rate()} to one peer)"
+            )
+        sure = min(Confidence.HIGH if pool.kept.written else Confidence.MEDIUM, pool.kept.confidence)
+        steps = (*self._pool_steps(pool, pool.kept), *width.gate.steps, *self._width_step(width), *draw.steps, self._wait_step(draw))
+        return Fault(span, text, Value(at_once, sure, _once(steps)))
+
+    def _width_step(self, width: Width) -> Iterator[Step]:
+        if width.gate.where is not None:
+            said = width.gate.text or "the limit"
+            yield Step(self.program.span_of(*width.gate.where), f"{said}: this many {plural(width.unit)} run at once")
+
+    def _wait_step(self, draw: Draw) -> Step:
+        return self.program.step(draw.wait.fn, draw.wait.site.call, f"{short(draw.wait.api)} takes a connection")
+
+    def _pool_steps(self, pool: Pool, ceiling: Ceiling) -> Iterator[Step]:
+        yield from self.program.trace(ceiling.hops)
+        yield from pool.grows
+        if pool.obj.frame is not None and isinstance(pool.obj.node, f.Node):
+            said = f"{self._name(pool)} is made here"
+            if ceiling.number is not None and not ceiling.written:
+                said += f": {_count(max(ceiling.number, 0), 'connection')} by default"
+            yield self.program.step(pool.obj.frame.fn, pool.obj.node, said)
+
+    def _name(self, pool: Pool) -> str:
+        kind = self.resolver.external_type(pool.obj)
+        return short(kind) if "/" in kind else ".".join(kind.split(".")[-2:]) if _is_java(kind) is False else kind.rpartition(".")[2]
+
+    def _place_of(self, pool: Pool) -> tuple[Span, int] | None:
+        """Where to say that a pool keeps too few: where its number is written, if that is a statement of its own, else where it is
+        made."""
+        obj = pool.obj
+        if obj.frame is None or not isinstance(obj.node, f.Node):
+            return None
+        node: f.Node = obj.node
+        made = obj.frame.fn
+        if pool.kept.written:
+            own = self._statement_of(pool.kept.hops, obj)
+            if own is not None:
+                return own, own.line
+        span = self.program.span_of(made, node)
+        return span, span.line
+
+    def _statement_of(self, hops: tuple[Hop, ...], obj: Obj) -> Span | None:
+        """The setter or assignment that writes a number on an object outside its construction."""
+        slots = self.program.slots
+        table = self.program.knowledge.of(slots.language(obj))
+        for bound in table.bounds(self.resolver.external_type(obj)):
+            if bound.slot != "idle_connections":
+                continue
+            if bound.setter is not None:
+                for site, _ in slots.method_calls(obj, bound.setter):
+                    return self.program.span_of(site.fn, site.call)
+            if bound.field is not None:
+                for hop in reversed(hops):
+                    span = self._assigned(bound.field, hop)
+                    if span is not None:
+                        return span
+                found = self._field_write(bound.field, obj)
+                if found is not None:
+                    return found
+        return None
+
+    def _assigned(self, field: str, hop: Hop) -> Span | None:
+        home = self.program.names.modules.get(hop.path)
+        for fn in home.functions if home is not None else ():
+            if not (fn.head.at <= hop.at <= fn.head.end):
+                continue
+            for name, defs in fn.body.definitions.items():
+                if name.rpartition(".")[2] != field or "." not in name:
+                    continue
+                for d in defs:
+                    if d.expr is not None and d.at <= hop.at <= d.end and isinstance(d.node, f.Assign):
+                        return self.program.span_of(fn, d.node)
+        return None
+
+    def _field_write(self, field: str, obj: Obj) -> Span | None:
+        fn = obj.fn
+        if fn is None:
+            return None
+        for name, defs in fn.body.definitions.items():
+            base, _, last = name.rpartition(".")
+            if last != field or not base:
+                continue
+            for d in defs:
+                if d.expr is None or not isinstance(d.node, f.Assign):
+                    continue
+                flows = self.resolver.ask(f.Ref(d.at, d.at, base), self.resolver.frame(fn))
+                if any(isinstance(x.thing, Obj) and x.thing.node is obj.node for x in flows):
+                    return self.program.span_of(fn, d.node)
+        return None
+
+    # ------------------------------------------------------------ what work draws on
+
+    @cached_property
+    def _waits_by_fn(self) -> dict[Fun, list[Wait]]:
+        found: dict[Fun, list[Wait]] = {}
+        for wait in self.program.all_waits:
+            found.setdefault(wait.fn, []).append(wait)
+        return found
+
+    def _draws(self, spawn: Spawn) -> Iterator[Draw]:
+        """The pools that a spawn's work takes connections from, each by the first way that leads there."""
+        seen: set[tuple[tuple[str, int], float | None]] = set()
+        if spawn.direct:
+            here = [w for w in self._waits_by_fn.get(spawn.fn, ()) if _within(w.site, spawn)]
+            for wait in here:
+                yield from self._draw(wait, _Way(spawn.fn), frozenset(), spawn, seen)
+        reached: set[Fun] = set(spawn.bodies)
+        waiting = deque(_Way(body) for body in spawn.bodies)
+        ways: list[_Way] = []
+        while waiting:
+            way = waiting.popleft()
+            ways.append(way)
+            if way.depth >= _DEEP or len(reached) > _MANY:
+                continue
+            for site, callee in self.program.spawning.callees(way.fn):
+                if callee in reached:
+                    continue
+                reached.add(callee)
+                gates, steps = way.gates, way.steps
+                if site is not None:
+                    gates = (*gates, *self.widths.at(site))
+                    steps = (*steps, self.program.step(way.fn, site.call, f"{way.fn.head.qual} calls {callee.head.qual}"))
+                waiting.append(_Way(callee, gates, steps, way.depth + 1))
+        inside = frozenset(reached)
+        for way in ways:
+            for wait in self._waits_by_fn.get(way.fn, ()):
+                yield from self._draw(wait, way, inside, spawn, seen)
+
+    def _draw(
+        self, wait: Wait, way: _Way, inside: frozenset[Fun], spawn: Spawn, seen: set[tuple[tuple[str, int], float | None]]
+    ) -> Iterator[Draw]:
+        pool = self._pool_of_wait(wait)
+        if pool is None or not self._shared(pool.obj, wait, inside, spawn):
+            return
+        gates = (*way.gates, *self.widths.at(wait.site))
+        least = smallest(gates)
+        key = (pool.place, least.number if least is not None else inf)
+        if key not in seen:
+            seen.add(key)
+            yield Draw(wait, pool, gates, way.steps)
+
+    def _pool_of_wait(self, wait: Wait) -> Pool | None:
+        if wait.holder is not None:
+            pool = self.pool(wait.holder)
+            if pool is not None:
+                return pool
+        return self._configured(wait)
+
+    def _shared(self, obj: Obj, wait: Wait, inside: frozenset[Fun], spawn: Spawn) -> bool:
+        """Whether all pieces of work use the same one: it is not made by them, nor anew for each."""
+        for one in (obj, wait.holder):
+            if one is None or one.kind in ("instance", "bean"):
+                continue
+            fn = one.fn
+            if fn is None or one.kind == "outside" or fn in inside:
+                return False
+            frame = one.frame
+            while frame is not None:
+                if frame.fn in inside:
+                    return False
+                if frame.fn is spawn.fn and self._in_round(frame.site if frame is not one.frame else one.node, spawn):
+                    return False
+                if frame.caller is not None and frame.caller.fn is spawn.fn and self._in_round(frame.site, spawn):
+                    return False
+                frame = frame.caller
+            owner = self.resolver.owner(fn)
+            if owner is not None and fn.name == "__init__" and self._made_often(owner, inside, spawn):
+                return False
+        return True
+
+    def _in_round(self, node: object, spawn: Spawn) -> bool:
+        return isinstance(node, f.Node) and any(
+            arm.kind in ("loop", "comp") and arm.node.at <= node.at < arm.node.end for arm in spawn.site.arm.chain()
+        )
+
+    def _made_often(self, klass: Klass, inside: frozenset[Fun], spawn: Spawn) -> bool:
+        """Whether instances of a class are made in loops, or by the work itself."""
+        kinds = (klass, *self.resolver.subclasses(klass))
+        for kind in kinds:
+            for caller in self.program.names.callers(kind.name):
+                if caller.module.language != klass.module.language or (caller.module.is_test and not klass.module.is_test):
+                    continue
+                for site in caller.body.calls:
+                    if site.last == kind.name and (caller in inside or site.loop is not None):
+                        return True
+        return False
+
+    # ------------------------------------------------------------ pools
+
+    def pool(self, obj: Obj) -> Pool | None:
+        """The pool behind an object that waits for a peer; `None` where nothing is known to limit its connections."""
+        if obj not in self._pools:
+            self._pools[obj] = None
+            self._pools[obj] = self._find_pool(obj)
+        return self._pools[obj]
+
+    def _find_pool(self, obj: Obj) -> Pool | None:
+        slots, ceiling = self.program.slots, self.program.pools.ceiling
+        if self._is_local(obj):
+            return None
+        kept, most, over = ceiling(obj, "idle_connections"), ceiling(obj, "concurrency"), ceiling(obj, "overflow")
+        home = next((c.holder for c in (most, kept, over) if c.holder is not None and c.state != "unknown"), None)
+        if most.state == kept.state == over.state == "unknown":
+            standing = self._standing(obj)
+            return self.pool(standing) if standing is not None else None
+        holder = home or obj
+        table = self.program.knowledge.of(slots.language(holder))
+        name = self.resolver.external_type(holder)
+        rows = table.bounds(name)
+        grows: tuple[Step, ...] = ()
+        if any(row.slot == "concurrency" and row.unit == "bool" for row in rows):
+            # A switch: with it, those who find no idle connection wait for one.
+            most = kept if most.state == "finite" else most
+        if over.state != "unknown" and (most.state == "unknown" or (most.state == "endless" and not most.written)):
+            most, grows = self._with_overflow(kept, over), self.program.trace(over.hops)
+        elif over.state != "unknown":
+            return None  # Another kind of pool was chosen.
+        reuse = ceiling(obj, "reuse")
+        if reuse.state == "endless" and reuse.written:
+            kept = Ceiling("finite", 0.0, reuse.confidence, reuse.hops, True, reuse.holder)
+        refuses = any(level.when_full == "fails" for level in table.mro(name))
+        return Pool(holder, most, kept, refuses, grows)
+
+    @staticmethod
+    def _with_overflow(kept: Ceiling, over: Ceiling) -> Ceiling:
+        if kept.state != "finite" or over.state != "finite":
+            return Ceiling("endless", None, min(kept.confidence, over.confidence), over.hops, over.written, over.holder)
+        if kept.number is None or over.number is None:
+            return Ceiling("finite", None, Confidence.LOW, (), True, kept.holder)
+        written = kept.written or over.written
+        sure = Confidence.HIGH if written else Confidence.MEDIUM
+        return Ceiling("finite", kept.number + over.number, sure, (*kept.hops, *over.hops), written, kept.holder or over.holder)
+
+    def _standing(self, obj: Obj) -> Obj | None:
+        """What a library puts in the place of a part that nobody gave: an adapter, a transport."""
+        if not isinstance(obj.type, str) or obj.kind == "outside":
+            return None
+        slots = self.program.slots
+        table = self.program.knowledge.of(slots.language(obj))
+        current: Obj | None = obj
+        while current is not None:
+            name = self.resolver.external_type(current)
+            for level in table.mro(name) if name else ():
+                for part in level.parts:
+                    kind = table.type(part.default) or table.instance(part.default) if part.default is not None else None
+                    if kind is None or any(b.slot in ("idle_connections", "concurrency") for b in kind.bounds) is False:
+                        inherited = kind is not None and any(
+                            b.slot in ("idle_connections", "concurrency") for b in table.bounds(kind.name)
+                        )
+                        if not inherited:
+                            continue
+                    assert kind is not None
+                    if any(True for _ in slots.parts(current)):
+                        return None
+                    return Obj("call", kind.name, current.frame, current.node, kind.name, None, ())
+            current = current.parent if current.kind in ("call", "base") else None
+        return None
+
+    def _is_local(self, obj: Obj) -> bool:
+        """Whether it speaks to a database in the same process, which has no connections to speak of."""
+        slots = self.program.slots
+        table = self.program.knowledge.of(slots.language(obj))
+        current: Obj | None = obj
+        for _ in range(6):
+            if current is None:
+                return False
+            name = self.resolver.external_type(current)
+            for level in table.mro(name) if name else ():
+                for behind in slots.behind(level, current):
+                    if any(entry.in_process for entry in table.mro(str(behind.type))):
+                        return True
+            parts = list(slots.parts(current))
+            current = current.parent or (parts[0] if parts else None)
+        return False
+
+    # ------------------------------------------------------------ pools that settings describe
+
+    @cached_property
+    def _setting_pools(self) -> list[tuple[Bound, TypeEntry]]:
+        return [
+            (row, entry)
+            for library in self.program.knowledge.libraries
+            for entry in library.types
+            if entry.role == "pool" and entry.protocol == "sql"
+            for row in entry.bounds
+            if row.slot == "concurrency" and row.setting is not None and "*" not in row.setting
+        ]
+
+    def _configured(self, wait: Wait) -> Pool | None:
+        """The framework's own pool, whose size the settings of the project say, behind a wait for a database in Java."""
+        if wait.fn.module.language != "java" or wait.entry.protocol != "sql":
+            return None
+        holder = wait.holder
+        if holder is not None and holder.kind not in ("outside", "any", "bean"):
+            return None
+        project = project_of(wait.fn.module.path)
+        if self._made_in_code(project):
+            return None
+        found: list[tuple[float, Written, TypeEntry]] = []
+        for row, entry in self._setting_pools:
+            for written in self.program.setting(row.setting or ""):
+                if project_of(written.path) == project:
+                    number = _number(self.program, written)
+                    if number is None:
+                        return None
+                    found.append((number, written, entry))
+        if not found:
+            return None
+        number, written, entry = max(found, key=lambda x: x[0])
+        hop = Hop(written.path, written.setting.at, written.setting.end, f"{written.spelled or '.'.join(written.key)} is set here")
+        most = Ceiling("finite", number, Confidence.HIGH, (hop,), True)
+        return Pool(Obj("bean", entry.name, None, written.path), most, _NONE, False)
+
+    def _made_in_code(self, project: str) -> bool:
+        """Whether code of a project makes a data source of its own."""
+        found = self._own_sources.get(project)
+        return bool(found)
+
+    @cached_property
+    def _own_sources(self) -> dict[str, bool]:
+        kinds = {name for _, entry in self._setting_pools for name in (entry.name, *entry.aliases)}
+        table = self.program.knowledge.of("java")
+        kinds |= {
+            entry.name for library in table.libraries for entry in library.types if any(base in kinds for base in entry.bases)
+        }
+        lasts = {name.rpartition(".")[2] for name in kinds}
+        found: dict[str, bool] = {}
+        for site in self.program.sites(lasts.__contains__, "java", among=lambda module: not module.is_test):
+            found[project_of(site.fn.module.path)] = True
+        return found
+
+    def _listeners(self) -> Iterator[Fault]:
+        return iter(())
+
+    # ------------------------------------------------------------ pools that keep fewer than they open
+
+    def _uneven(self) -> Iterator[tuple[Fault, tuple[str, int], float]]:
+        """Pools whose own limits say that they open more connections than they keep, in code and in settings."""
+        for obj in self._limited():
+            pool = self.pool(obj)
+            if pool is None or pool.most.holder is not pool.kept.holder and pool.kept.holder is not None:
+                pass
+            if pool is None or pool.most.state != "finite" or pool.kept.state != "finite":
+                continue
+            most, kept = pool.most.number, pool.kept.number
+            if most is None or kept is None or not pool.most.written or max(kept, 0) >= most or most <= 1:
+                continue
+            place = self._place_of(pool)
+            if place is not None:
+                yield self._uneven_fault(pool, place[0]), (place[0].path, place[1]), most / max(kept, 0.5)
+
+    def _uneven_fault(self, pool: Pool, span: Span) -> Fault:
+        most, kept = pool.most.number or 0.0, max(pool.kept.number or 0.0, 0.0)
+        sure = min(Confidence.HIGH if pool.kept.written else Confidence.MEDIUM, pool.kept.confidence)
+        steps = (*self.program.trace(pool.most.hops), *self._pool_steps(pool, pool.kept))
+        text = _uneven_text(self._name(pool), most, kept, "" if pool.kept.written else " by default")
+        return Fault(span, text, Value(most, sure, _once(steps)), _severity(most, kept))
+
+    def _limited(self) -> Iterator[Obj]:
+        """Objects of types that say both how many connections they open and how many they keep, where one of it is written."""
+        for language in CODE:
+            table = self.program.knowledge.of(language)
+            setters: set[str] = set()
+            makers: set[str] = set()
+            fields: set[str] = set()
+            for library in table.libraries:
+                for entry in library.types:
+                    rows = [row for row in table.bounds(entry.name) if row.slot in ("concurrency", "idle_connections")]
+                    if {row.slot for row in rows} != {"concurrency", "idle_connections"} or any(r.unit == "bool" for r in rows):
+                        continue
+                    for row in rows:
+                        if row.slot != "concurrency":
+                            continue
+                        if row.setter is not None:
+                            setters.add(row.setter)
+                        elif row.field is not None:
+                            fields.add(row.field)
+                        elif row.arg is not None:
+                            makers.update(name.rpartition(".")[2] for name in (entry.name, *entry.aliases))
+            yield from self._with_setters(language, setters)
+            yield from self._with_arguments(language, makers)
+            if fields and language == "go":
+                yield from self._with_fields(fields)
+
+    def _with_setters(self, language: str, setters: set[str]) -> Iterator[Obj]:
+        seen: set[Obj] = set()
+        for site in self.program.sites(setters.__contains__, language, among=lambda module: not module.is_test):
+            for target in self.program.targets(site):
+                obj = target.holder
+                if obj is not None and obj not in seen and obj.kind not in ("outside", "any"):
+                    seen.add(obj)
+                    yield obj
+
+    def _with_arguments(self, language: str, makers: set[str]) -> Iterator[Obj]:
+        for site in self.program.sites(makers.__contains__, language, among=lambda module: not module.is_test):
+            for flow in self.resolver.ask(site.call, self.resolver.frame(site.fn)):
+                obj = flow.thing
+                if isinstance(obj, Obj) and obj.node is site.call and isinstance(obj.type, str):
+                    yield obj
+
+    def _with_fields(self, fields: set[str]) -> Iterator[Obj]:
+        names = {
+            entry.name.rpartition(".")[2]
+            for library in self.program.knowledge.of("go").libraries
+            for entry in library.types
+            if any(row.field in fields for row in entry.bounds)
+        }
+        words = [name.encode() for name in fields]
+        for module in self.program.names.modules.values():
+            if module.language != "go" or module.is_test or not any(word in self.program.source(module.path) for word in words):
+                continue
+            for fn in module.functions:
+                for new, _, _ in fn.body.news:
+                    if new.type.name.rpartition(".")[2] not in names:
+                        continue
+                    for flow in self.resolver.ask(new, self.resolver.frame(fn)):
+                        if isinstance(flow.thing, Obj) and flow.thing.node is new:
+                            yield flow.thing
+
+    def uneven_settings(self) -> Iterator[Fault]:
+        """The same in settings: a key for how many are opened, another for how many are kept."""
+        for library in self.program.knowledge.libraries:
+            for entry in library.types:
+                rows = {
+                    row.slot: row
+                    for row in entry.bounds
+                    if row.setting is not None and row.slot in ("concurrency", "idle_connections")
+                }
+                if len(rows) == 2:
+                    yield from self._uneven_setting(rows["concurrency"], rows["idle_connections"], entry)
+
+    def _uneven_setting(self, open_row: Bound, kept_row: Bound, entry: TypeEntry) -> Iterator[Fault]:
+        kept_at = self.program.setting(kept_row.setting or "")
+        for opened in self.program.setting(open_row.setting or ""):
+            if self.program.settings.is_test(opened.path):
+                continue
+            most = _number(self.program, opened)
+            beside = next((w for w in kept_at if w.path == opened.path and w.profile == opened.profile), None)
+            elsewhere = beside is None and any(project_of(w.path) == project_of(opened.path) for w in kept_at)
+            kept = _number(self.program, beside) if beside is not None else _default(kept_row)
+            if most is None or kept is None or elsewhere or most <= 1 or kept < 0 or kept >= most:
+                continue
+            at = beside or opened
+            steps = [self.program.surfaces.step(opened, f"{most:g} are opened at most")]
+            if beside is not None:
+                steps.append(self.program.surfaces.step(beside, f"{kept:g} are kept"))
+            text = _uneven_text(f"the pool ({entry.name.rpartition('.')[2]})", most, kept, "" if beside is not None else " by default")
+            sure = Confidence.HIGH if beside is not None else Confidence.MEDIUM
+            yield Fault(self.program.surfaces.span(at), text, Value(most, sure, tuple(steps)), _severity(most, kept))
+
+
+# ---------------------------------------------------------------- words and numbers
+
+
+def _uneven_text(name: str, most: float, kept: float, why: str) -> str:
+    return (
+        f"{name} opens up to {_count(most, 'connection')} and keeps {kept:g}{why}: under load {most - kept:g} are closed after use and "
+        f"opened anew, and each holds its port for {TIME_WAIT} s ({port_rate()})"
+    )
+
+
+def _severity(most: float, kept: float) -> Severity | None:
+    return Severity.INFO if kept * 2 > most else None
+
+
+def _count(number: float, noun: str) -> str:
+    return f"{number:,.0f} {noun}" if number == 1 else f"{number:,.0f} {noun}s"
+
+
+def _default(row: Bound) -> float | None:
+    return float(row.default) if isinstance(row.default, int | float) else None
+
+
+def _number(program: Program, written: Written) -> float | None:
+    """The number a setting holds, the largest where it may hold several; `None` where it is none, or not known."""
+    numbers: list[float] = []
+    for text in program.surfaces.texts(written):
+        try:
+            numbers.append(float(text.known))
+        except ValueError:
+            return None
+    return max(numbers, default=None)
+
+
+def _is_java(name: str) -> bool:
+    return name.rpartition(".")[2][:1].isupper() and name.count(".") >= 2 and name[:1].islower()
+
+
+def _within(site: CallSite, spawn: Spawn) -> bool:
+    return spawn.site.call.at <= site.call.at and site.call.end <= spawn.site.call.end
+
+
+def _once(steps: Iterable[Step]) -> tuple[Step, ...]:
+    return tuple(dict.fromkeys(steps))
+
+
+def _sorted(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    return tuple(sorted(faults, key=lambda fault: (fault.span, fault.message)))
+
+
+_ = family
