@@ -120,6 +120,10 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Slot `attempts`: the written number leaves the first try out; `default` counts it."""
     covers_phase: bool = False
     """The bound covers a phase only, whatever the slot's name suggests."""
+    growth: float | None = None
+    """Slot `backoff`: written here, it is the first of pauses that are so many times the one before each."""
+    random: bool = False
+    """Slot `backoff`: written here, it is the longest that a random pause can be."""
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -423,13 +427,20 @@ class DeadlineRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     written_as: str | None = None
     """Of a command: pattern (a regular expression) that has to stand behind the program's name."""
     key: str | None = None
+    """A step in square brackets may hold dots."""
     block: str = ""
     formats: tuple[str, ...] = ()
     document: tuple[SettingMark, ...] = ()
     names: tuple[str, ...] = ()
     """Keys below the block, or from the start of the document with a leading dot, that name who is called."""
+    via: tuple[str, ...] = ()
+    """Keys from the start of the document, with `{}` for such a name, that say who stands behind it."""
+    named: bool = False
+    """The last step of the block is such a name too."""
     inherits: bool = False
     """The key counts too where it stands in a block around."""
+    base: str | None = None
+    """Another block of the document whose key counts where the block has none."""
     type: str | None = None
     slot: SlotName | None = None
     unit: Unit = "s"
@@ -758,6 +769,8 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which errors it repeats on; absent or not given: any."""
     only: Literal["connect"] | None = None
     """By itself it repeats only what never reached the peer."""
+    at_once: bool = False
+    """The first repetition does not pause."""
 
 
 class SelectRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -771,6 +784,67 @@ class SelectRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Calls that bring the rows; empty: whatever uses the selection does."""
     anywhere: bool = False
     """The first name alone tells the library: files that use it import nothing of it."""
+
+
+class ContainerRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How settings describe one container or process and the memory it may use. Keys are dotted, below the block."""
+
+    memory: tuple[str, ...]
+    """Keys of its limit; what stands above such a key is the block. The first that is written counts."""
+    block: str = ""
+    """Path of the block, as in `SettingMark`; empty: any."""
+    formats: tuple[str, ...] = ("yaml", "json")
+    """Kinds of files it is written in."""
+    sizes: dict[str, float]
+    """Bytes of each suffix a size may have, as written where its case counts, else in small letters; `""` of a bare number."""
+    environment: tuple[str, ...] = ()
+    """Keys with its variables: a map, a list of `name` and `value`, a list of `NAME=value`, or such assignments in a text."""
+    files: tuple[str, ...] = ()
+    """Keys with files of variables."""
+    command: tuple[str, ...] = ()
+    """Keys with its command, which takes the place of that of the image."""
+    args: tuple[str, ...] = ()
+    """Keys with arguments, which take the place of those of the image."""
+    image: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
+    """Keys with the folder its image is built in."""
+
+
+class RuntimeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How a runtime of programs is told how much memory it may use."""
+
+    name: str
+    heap: tuple[str, ...] = ()
+    """Options whose rest is the size of the heap: `-Xmx`."""
+    share: tuple[str, ...] = ()
+    """Options whose rest is the heap in percent of the memory there is; without effect beside one of `heap`."""
+    fraction: tuple[str, ...] = ()
+    """Likewise, one part of so many."""
+    beside: dict[str, str] = {}
+    """Options whose rest is a size of something beside the heap, and what that is called."""
+    sizes: dict[str, float] = {}
+    """As in `ContainerRow`."""
+    carriers: tuple[str, ...] = ()
+    """Variables out of which the runtime itself takes options, the weakest first; what stands in its command is stronger."""
+    stronger: tuple[str, ...] = ()
+    """Variables whose options win over those of the command."""
+    heap_variables: tuple[str, ...] = ()
+    """Variables by whose whole value usual start scripts set the heap."""
+    program: tuple[str, ...] = ()
+    """Names by which its command is started."""
+    ends: tuple[str, ...] = ()
+    """Options behind which no more of its own follow."""
+    target: str | None = None
+    """Variable with a size that the whole runtime tries to stay below."""
+    collector: str | None = None
+    """Variable that switches the collector off with one of `off`."""
+    off: tuple[str, ...] = ()
+    switches: tuple[str, ...] = ()
+    """Canonical calls that do the same where their first argument is negative."""
+    targets: tuple[str, ...] = ()
+    """Canonical calls that set the target in code."""
+    fits: tuple[str, ...] = ()
+    """Import paths of libraries that set the target from the container's limit, unless the variable does."""
 
 
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -798,6 +872,8 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     keys: tuple[KeysRow, ...] = ()
     moved: tuple[MovedRow, ...] = ()
     pools: tuple[PoolRow, ...] = ()
+    containers: tuple[ContainerRow, ...] = ()
+    runtimes: tuple[RuntimeRow, ...] = ()
     texts: dict[str, str] = {}
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
