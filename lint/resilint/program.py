@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from resilint.flow.batches import Batch
     from resilint.flow.blocking import Blocking
     from resilint.flow.choices import Choices
+    from resilint.flow.draws import Draws
     from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors
     from resilint.flow.inputs import Sizes
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from resilint.flow.queues import Queues
     from resilint.flow.reach import Reach
     from resilint.flow.scans import Scans
+    from resilint.flow.retries import Retries
     from resilint.flow.setting_faults import SettingFaults
     from resilint.flow.shared_pools import SharedPools
     from resilint.flow.spawns import Fanout, Spawn, Spawns
@@ -356,6 +358,13 @@ class Program:
         """Every place where work starts beside its caller."""
         return tuple(self.spawning.all())
 
+    @cached_property
+    def draws(self) -> Draws:
+        """Pools of connections, held against the work that draws on them."""
+        from resilint.flow.draws import Draws
+
+        return Draws(self)
+
     def fanouts(self) -> Iterator[Fanout]:
         """Spawns without a limit that grow with input, data or events, around something that waits for a peer."""
         return self.spawning.fanouts()
@@ -469,6 +478,13 @@ class Program:
         from resilint.flow.endless_waits import EndlessWaits
 
         return EndlessWaits(self)
+
+    @cached_property
+    def retries(self) -> Retries:
+        """Loops that try again what failed."""
+        from resilint.flow.retries import Retries
+
+        return Retries(self)
 
     @cached_property
     def swallowed(self) -> Swallowed:
