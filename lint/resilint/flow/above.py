@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,8 @@ _MARKERS = re.compile(
 )
 """Files beside which the code of one service lies."""
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([\w.$*-]+)", re.IGNORECASE)
+_SAY_NOTHING = frozenset({"", "service", "services", "svc", "cluster", "upstream", "backend", "app", "api", "server", "srv"})
+"""Words of names that say nothing of which service is meant."""
 _HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "unix", "host.docker.internal"})
 _REQUEST = frozenset({"request"})
 
@@ -323,61 +325,61 @@ class Aboves:
         """Limits that are written in files, by the service whose entries they limit."""
         found: dict[str, list[_Figure]] = defaultdict(list)
         for figure in self._written:
-            home = self._target(figure)
-            if home is not None:
+            for home in self._targets(figure):
                 found[home].append(figure)
         for figures in found.values():
             figures[:] = _loosest(figures)
         return found
 
-    def _target(self, figure: _Figure) -> str | None:
-        """The service whose entries a limit holds for, where only one comes into question."""
+    def _targets(self, figure: _Figure) -> list[str]:
+        """The services whose entries a limit holds for: those it names, else the only one that comes into question."""
         homes = sorted(
             home for home, entries in self._entries_at.items() if any(_limits(figure.row, fn, entry) for fn, entry in entries)
         )
         own = self.home(figure.path)
         if figure.row.side == "own":
             if own in homes:
-                return own
+                return [own]
             below = [home for home in homes if home.startswith(own + "/")] if own else homes
-            return below[0] if len(below) == 1 else None
-        named = [home for home in homes if any(self._names(home, name) for name in figure.names)]
-        if len(named) == 1:
-            return named[0]
-        return homes[0] if len(homes) == 1 and not named and not self._is_foreign(figure.names) else None
+            return below if len(below) == 1 else []
+        named = [home for home in homes if any(self._is_named(home, name) for name in figure.names)]
+        if named:
+            return named
+        return homes if len(homes) == 1 and not self._is_foreign(figure.names) else []
 
-    def _names(self, home: str, target: str) -> bool:
+    def _is_named(self, home: str, target: str) -> bool:
         """Whether a host, a cluster or the like is named for a service."""
-        host = _host_of(target)
-        return bool(host) and host in self._names_of(home)
+        known = self._names_of(home)
+        return any(host and host in known for host in _hosts_of(target))
 
-    def _names_of(self, home: str) -> frozenset[str]:
-        names = {home.rpartition("/")[2].lower()} - {""}
-        for service in self.program.settings.services.values():
-            paths = [fn.module.path for fn, _ in self._entries_at[home][:1]]
-            if any(self.program.settings.service_of(path) is service for path in paths):
-                names |= {service.name.lower(), *(host.partition(".")[0].lower() for host in service.hosts)}
+    def _names_of(self, home: str) -> frozenset[frozenset[str]]:
+        """What a service is called, each by its words."""
+        names = {home.rpartition("/")[2]}
+        for fn, _ in self._entries_at[home][:1]:
+            service = self.program.settings.service_of(fn.module.path)
+            if service is not None:
+                names |= {service.name, *(host.partition(".")[0] for host in service.hosts)}
         for written in self.program.surfaces.setting("spring.application.name"):
             if self.home(written.path) == home:
-                names.add(written.text.lower())
-        return frozenset(names)
+                names.add(written.text)
+        return frozenset(_words(name) for name in names) - {frozenset()}
 
     def _is_foreign(self, names: Iterable[str]) -> bool:
         """Whether targets are known to be other things than what lies in this repository: deployed here, but built elsewhere."""
-        hosts = [host for name in names if (host := _host_of(name))]
+        hosts = [host for name in names for host in _hosts_of(name)]
         return bool(hosts) and all(host in self._images for host in hosts)
 
     @cached_property
-    def _images(self) -> frozenset[str]:
+    def _images(self) -> frozenset[frozenset[str]]:
         """Services of compose files that run somebody else's image."""
-        found: set[str] = set()
+        found: set[frozenset[str]] = set()
         for facts in self.program.files.values():
             if facts.kind == "yaml" and any(s.path == ("services",) for s in facts.settings[:40]):
                 services: dict[str, set[str]] = defaultdict(set)
                 for setting in facts.settings:
                     if len(setting.path) >= 3 and setting.path[0] == "services":
                         services[setting.path[1]].add(setting.path[2])
-                found |= {name.lower() for name, keys in services.items() if "image" in keys and "build" not in keys}
+                found |= {_words(name) for name, keys in services.items() if "image" in keys and "build" not in keys}
         return frozenset(found)
 
     # ------------------------------------------------------------ what files say
@@ -488,45 +490,50 @@ class Aboves:
         self, row: DeadlineRow, library: Library, path: str, settings: list[tuple[Path, f.Setting]]
     ) -> Iterator[_Figure]:
         for mark in row.document:
-            if not any(matches_path(tuple(mark.key.split(".")), have) and counts(mark, s) for have, s in settings):
+            if not any(matches_path(_pattern(mark.key), have) and counts(mark, s) for have, s in settings):
                 return
-        wanted = tuple(row.block.split(".")) if row.block else ()
+        wanted = _pattern(row.block)
         blocks: dict[Path, list[tuple[Path, f.Setting]]] = {}
         for have, setting in settings:
             for size in prefixes(wanted, have):
                 blocks.setdefault(have[:size], []).append((have[size:], setting))
-        key = tuple((row.key or "").split("."))
-        bound = _bound(row)
+        key = _pattern(row.key or "")
         for place, inside in blocks.items():
             if not all(self._stands(condition.key, condition.values, condition.unset, inside) for condition in row.when):
                 continue
             names = [s for name in row.names for s in _named(name, inside, settings)]
-            if row.names and not names:
+            if row.names and not names and not row.named:
                 continue
             found = next((s for have, s in inside if matches_path(key, have)), None)
             around = place
             while found is None and row.inherits and around:
                 around = around[:-1]
-                found = next(
-                    (s for have, s in settings if have[: len(around)] == around and matches_path(key, have[len(around) :])), None
-                )
-            low = library.verified is False
-            if found is not None:
-                seconds = judge(bound, found.text, row.bare).number
-                sure = Confidence.MEDIUM
-                span = self.program.span(path, min(found.key_at, found.at), max(found.end, found.key_end))
-            elif row.default is not None and names:
-                seconds, sure = row.default, Confidence.MEDIUM
-                span = self.program.span(path, min(names[0].key_at, names[0].at), max(names[0].end, names[0].key_end))
-            else:
+                found = _key_below(around, key, settings)
+            if found is None and row.base is not None:
+                found = _key_below(_pattern(row.base), key, settings)
+            place_of = found if found is not None else names[0] if row.default is not None and names else None
+            if place_of is None:
                 continue
-            if seconds is not None and 0 < seconds < inf:
-                yield _Figure(row, library, seconds, path, span, Confidence.LOW if low else sure, tuple(s.text for s in names))
+            seconds = judge(_bound(row), found.text, row.bare).number if found is not None else row.default
+            if seconds is None or not 0 < seconds < inf:
+                continue
+            texts = [s.text for s in names] + ([place[-1].partition("#")[0]] if row.named and place else [])
+            span = self.program.span(path, min(place_of.key_at, place_of.at), max(place_of.end, place_of.key_end))
+            sure = Confidence.LOW if library.verified is False else Confidence.MEDIUM
+            yield _Figure(row, library, seconds, path, span, sure, tuple(self._behind(row, texts, settings)))
+
+    @staticmethod
+    def _behind(row: DeadlineRow, names: list[str], settings: list[tuple[Path, f.Setting]]) -> Iterator[str]:
+        """Who stands behind names that the document itself explains: the servers of an upstream."""
+        for name in names:
+            hosts = {host for word in name.split() if (host := _full_host(word))}
+            patterns = [_pattern(via.replace("{}", f"[{host}]")) for via in row.via for host in sorted(hosts)]
+            found = [s.text for have, s in settings if any(matches_path(pattern, have) for pattern in patterns)]
+            yield from found or [name]
 
     @staticmethod
     def _stands(key: str, values: tuple[str, ...], unset: bool, inside: list[tuple[Path, f.Setting]]) -> bool:
-        wanted = tuple(key.split("."))
-        found = [s for have, s in inside if matches_path(wanted, have)]
+        found = [s for have, s in inside if matches_path(_pattern(key), have)]
         if not found:
             return unset
         return not values or any(fnmatchcase(s.text.lower(), value) for s in found for value in values)
@@ -622,7 +629,7 @@ def _loosest(figures: list[_Figure]) -> list[_Figure]:
 
 def _named(name: str, inside: list[tuple[Path, f.Setting]], document: list[tuple[Path, f.Setting]]) -> Iterator[f.Setting]:
     anywhere = name.startswith(".")
-    wanted = tuple(name.lstrip(".").split("."))
+    wanted = _pattern(name.lstrip("."))
     for have, setting in document if anywhere else inside:
         if setting.kind not in ("map", "list") and matches_path(wanted, have):
             yield setting
@@ -630,17 +637,42 @@ def _named(name: str, inside: list[tuple[Path, f.Setting]], document: list[tuple
 
 def _needs(row: DeadlineRow) -> frozenset[str]:
     """The plain keys without which a document has nothing for a row."""
-    keys = [*row.block.split(".")]
+    keys = [*_pattern(row.block)]
     if row.default is None:
-        keys += (row.key or "").split(".")
+        keys += _pattern(row.key or "")
     return frozenset(plain(step) for step in keys if step and not step.endswith("*"))
 
 
-def _host_of(text: str) -> str:
-    """`http://orders.shop.svc:8080/x` is orders; `lb://orders` too; of a path or a variable nothing is known."""
+@lru_cache(maxsize=512)
+def _pattern(key: str) -> Path:
+    """The steps of a dotted key; one in square brackets may hold dots."""
+    return tuple(part[1:-1] if part.startswith("[") else part for part in re.findall(r"\[[^\]]*\]|[^.\[\]]+", key))
+
+
+def _key_below(around: Path, key: Path, settings: list[tuple[Path, f.Setting]]) -> f.Setting | None:
+    """The setting of a key right below a place."""
+    size = len(around)
+    return next((s for have, s in settings if have[:size] == around and matches_path(key, have[size:])), None)
+
+
+def _full_host(text: str) -> str:
     match = _HOST.match(text.strip())
-    host = match[1].partition(".")[0].lower() if match is not None else ""
-    return "" if "$" in host or host in _HERE else host
+    return match[1].lower() if match is not None else ""
+
+
+def _hosts_of(text: str) -> list[frozenset[str]]:
+    """Words of the hosts that a text names: `http://orders-svc.shop.svc:8080/x` is orders. Of a variable nothing is known."""
+    found = []
+    for word in text.split()[:8]:
+        host = _full_host(word).partition(".")[0]
+        if host and "$" not in host and host not in _HERE:
+            found.append(_words(host))
+    return found
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a name that tell it from others."""
+    return frozenset(re.split(r"[-_.]", name.lower())) - _SAY_NOTHING
 
 
 def _text_of(thing: object) -> str | None:
