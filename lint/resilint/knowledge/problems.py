@@ -84,7 +84,8 @@ def dangling(
 
 def _speaks_of_settings(library: Library) -> bool:
     rows = (bound.setting for entry in library.types for bound in entry.bounds)
-    sections = (library.surfaces, library.keys, library.moved, library.pools, library.balancers, library.words)
+    settings = (library.surfaces, library.keys, library.moved, library.pools, library.balancers, library.deadlines)
+    sections = (*settings, library.containers, library.runtimes, library.words)
     return any(sections) or any(rows)
 
 
