@@ -117,6 +117,7 @@ class _Piece:
     steps: tuple[Step, ...] = ()
     confidence: Confidence = Confidence.HIGH
     only: str = ""
+    at_once: bool = False
     errors: tuple[str, ...] | None = None
     total: float | None = None
 
@@ -384,8 +385,8 @@ class Policies:
         handed = list(self._handed(bounds, binds, table)) if binds is not None else []
         sources = [s for s in decide(self.slots.of_object(obj, RETRY)) if s.bound.slot in RETRY]
         piece = self._filled(piece, sources)
-        for inner in handed:
-            piece = _over(piece, inner)
+        for inner in (*handed, *self._named(sources)):
+            piece = _over(inner, piece)
         if row is not None and binds is not None and where is not None:
             own = self._of_row(row, binds, where, obj, table)
             piece = _over(own, piece) if own is not None and not piece.written else _over(piece, own) if own is not None else piece
@@ -406,23 +407,46 @@ class Policies:
                         yield piece
                         break
 
+    def _named(self, sources: list[Source]) -> Iterator[_Piece]:
+        """Policies that parts of a client were given in the place of a number."""
+        for source in sources:
+            for slot in source.slots if source.bound.slot == "attempts" else ():
+                if slot.flow is not None and isinstance(slot.flow.thing, Obj):
+                    piece = self._of_object(slot.flow.thing)
+                    if piece is not None:
+                        yield piece
+
     # ------------------------------------------------------------ rows
 
-    def _of_row(self, row: RetryRow, binds: tuple[Bind, ...], where: Where, obj: Obj | None, table: Table) -> _Piece | None:
-        """What a row makes of the arguments it stands with."""
+    def _of_row(
+        self,
+        row: RetryRow,
+        binds: tuple[Bind, ...],
+        where: Where,
+        obj: Obj | None,
+        table: Table,
+        around: tuple[Bind, ...] = (),
+    ) -> _Piece | None:
+        """What a row makes of the arguments it stands with; `around` are those of what it is a part of."""
         if row.active_with is not None and self.slots.find_bind(row.active_with, None, binds)[0] is None:
             return None
         unsure = table.library_of(row).verified is False
-        base = _Piece(where=where, confidence=Confidence.LOW if unsure else Confidence.HIGH, only=row.only or "")
+        sure = Confidence.LOW if unsure else Confidence.HIGH
+        base = _Piece(where=where, confidence=sure, only=row.only or "", at_once=row.at_once)
         if row.form in ("any", "all", "sum", "chain"):
             exprs = [(e, bind.frame) for bind in binds for e in _spread(bind)]
-            inner = [self._of_expr(expr, frame, table, 0) or _UNKNOWN for expr, frame in exprs]
-            return _joined(row.form, [base, *inner][1:]) if inner else base
+            pieces = [self._of_expr(expr, frame, table, 0, around) or _UNKNOWN for expr, frame in exprs]
+            return _joined(row.form, pieces) if pieces else base
         sources = self.slots.at_call(row.bounds, binds, where, obj)
-        piece = self._filled(base, decide(s for s in sources if s.bound.slot in RETRY))
+        chosen = decide(s for s in sources if s.bound.slot in RETRY)
+        piece = self._filled(base, chosen)
+        jitter = next((s for s in chosen if s.bound.slot == "jitter"), None)
         for part in row.parts:
-            for inner_piece in self._parts(part, binds, where[0], obj, table):
-                piece = _over(inner_piece, piece)
+            for inner in self._parts(part, binds, where[0], obj, table):
+                if jitter is not None and inner.waves and part.says != "stops":
+                    # Chance is said here, how long a pause is in the part.
+                    inner = replace(inner, waves=tuple(w._replace(jitter=_is_random(jitter)) for w in inner.waves))
+                piece = _over(inner, piece)
         errors = tuple(self._errors(row, binds))
         return replace(piece, errors=errors) if errors else piece
 
@@ -448,7 +472,7 @@ class Policies:
                     ):
                         args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
                         if args:
-                            yield self._known(self._of_expr(args[0].expr, args[0].frame, table, 0), unread)
+                            yield self._known(self._of_expr(args[0].expr, args[0].frame, table, 0, binds), unread)
         if obj is not None and part.setter is not None:
             for _site, args in self.slots.method_calls(obj, part.setter):
                 if args:
@@ -504,15 +528,25 @@ class Policies:
     def _of_flow(self, flow: Flow, fn: Fun, table: Table, around: tuple[Bind, ...]) -> _Piece | None:
         thing = flow.thing
         if isinstance(thing, Obj):
+            row = self._row(thing, table)
+            if (
+                around
+                and row is not None
+                and row.form in ("any", "all", "sum", "chain")
+                and isinstance(thing.node, f.Call)
+                and thing.frame
+            ):
+                return self._of_row(
+                    row, self.resolver.binds(thing.node, thing.frame), (thing.frame.fn, thing.node), None, table, around
+                )
             return self._of_object(thing)
         if isinstance(thing, Ext):
             row = table.retry(thing.name)
             if row is None:
-                return None
+                return _UNKNOWN
             # A function given by name takes its arguments from what it is given to.
-            named = tuple(bind for bind in around if bind.name is not None)
             first = around[0].expr if around else None
-            return self._of_row(row, named, (fn, first if first is not None else f.Ref(0, 0, "")), None, table)
+            return self._of_row(row, around, (fn, first if first is not None else f.Ref(0, 0, "")), None, table)
         return None if isinstance(thing, Null) else _UNKNOWN
 
     def _operators(self, table: Table) -> dict[str, Any]:
@@ -726,7 +760,10 @@ def _wave(by_slot: dict[str, Source]) -> Wave:
     if "backoff" in by_slot:
         first = _number(by_slot["backoff"], 0.0)
     growth: float | None = 1.0
-    if "growth" in by_slot:
+    first_row = by_slot["backoff"].bound if "backoff" in by_slot and by_slot["backoff"].written else None
+    if first_row is not None and first_row.growth is not None:
+        growth = first_row.growth
+    elif "growth" in by_slot:
         growth = _number(by_slot["growth"], 1.0)
     step = _number(by_slot["growth_step"], 0.0) if "growth_step" in by_slot else 0.0
     low = _number(by_slot["backoff_min"], 0.0) if "backoff_min" in by_slot else 0.0
@@ -739,6 +776,8 @@ def _wave(by_slot: dict[str, Source]) -> Wave:
             share = amount
         elif unit != "bool":
             spread = amount
+    if first_row is not None and first_row.random:
+        jitter = True
     return Wave(
         None if step is None else first,
         growth,
@@ -785,6 +824,7 @@ def _over(first: _Piece, second: _Piece | None) -> _Piece:
         steps=(*second.steps, *first.steps),
         confidence=min(first.confidence, second.confidence),
         only=first.only or second.only,
+        at_once=first.at_once or second.at_once,
         errors=first.errors if first.errors is not None else second.errors,
     )
 
@@ -829,24 +869,24 @@ def _chosen(choose: Any, numbers: list[float | None], how: str) -> float | None:
 
 def _pauses(piece: _Piece, count: int) -> tuple[tuple[float, ...] | None, bool | None, bool | None]:
     """The first pauses, whether they grow, whether chance spreads them."""
-    if piece.waves is None:
+    if not piece.waves and not piece.chain:
         return None, None, None
-    out: list[float] = []
+    out: list[float] = [0.0] if piece.at_once and count and piece.waves else []
     if piece.chain:
         for index in range(count):
-            waves = piece.chain[min(index, len(piece.chain) - 1)]
-            pause = _added(waves, 0)
+            pause = _added(piece.chain[min(index, len(piece.chain) - 1)], 0)
             if pause is None:
                 return None, None, None
             out.append(pause)
-        flags = [wave.jitter for waves in piece.chain for wave in waves]
+        flags = [wave.jitter for link in piece.chain for wave in link]
         return tuple(out), len(set(out)) > 1, _any(flags)
-    for index in range(count):
-        pause = _added(piece.waves, index)
+    waves = piece.waves or ()
+    for index in range(len(out), count):
+        pause = _added(waves, index)
         if pause is None:
-            return None, _any([wave.grows for wave in piece.waves]), _any([wave.jitter for wave in piece.waves])
+            return None, _any([wave.grows for wave in waves]), _any([wave.jitter for wave in waves])
         out.append(pause)
-    return tuple(out), _any([wave.grows for wave in piece.waves]), _any([wave.jitter for wave in piece.waves])
+    return tuple(out), _any([wave.grows for wave in waves]), _any([wave.jitter for wave in waves])
 
 
 def _added(waves: tuple[Wave, ...], index: int) -> float | None:
