@@ -1,11 +1,12 @@
-"""Statements of SQL, and of languages near it, as far as rules ask: what is picked by which conditions, and how many rows at most."""
+"""Statements of SQL, and of languages near it, as far as rules ask: what is picked by which conditions, and is it limited."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 HOLE = "\0"
 """Stands in a text for a part that is not known."""
@@ -170,7 +171,7 @@ def _is_value(tokens: list[str], i: int) -> bool:
 
 
 def _tables(tokens: list[str]) -> Iterator[str]:
-    for i, (before, token) in enumerate(zip(tokens, tokens[1:], strict=False)):
+    for i, (before, token) in enumerate(pairwise(tokens)):
         locks = before == "update" and i > 0 and tokens[i - 1] == "for"
         if before in ("from", "join", "into", "update") and not locks and token[0] not in "(?'":
             yield token.rpartition(".")[2]
