@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from resilint.flow.batches import Batch
     from resilint.flow.blocking import Blocking
     from resilint.flow.choices import Choices
+    from resilint.flow.containers import Containers
     from resilint.flow.draws import Draws
     from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors
@@ -338,6 +339,19 @@ class Program:
         from resilint.flow.rpc_pools import shared_servers
 
         return shared_servers(self)
+
+    @cached_property
+    def containers(self) -> Containers:
+        """Containers of manifests: their memory, variables and commands."""
+        from resilint.flow.containers import Containers
+
+        return Containers(self)
+
+    def oversized_heaps(self) -> Iterator[Fault]:
+        """Runtimes that are told to take as much memory as their container may use, or more."""
+        from resilint.flow.heaps import oversized_heaps
+
+        return oversized_heaps(self)
 
     @cached_property
     def sizes(self) -> Sizes:
