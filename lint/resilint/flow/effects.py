@@ -21,6 +21,8 @@ class Term(NamedTuple):
     name: str
     where: Any = None
     confidence: Confidence = Confidence.HIGH
+    because: tuple[Any, ...] = ()
+    """What makes it so long, as steps of a trace: the policy that tries again."""
 
 
 class Worst(NamedTuple):
@@ -93,6 +95,9 @@ class Retry:
     tries: float | None
     body: Effect
     pauses: tuple[Effect, ...] = ()
+    because: tuple[Any, ...] = ()
+    """Steps that say where the number of tries comes from."""
+    confidence: Confidence = Confidence.HIGH
 
 
 @dataclass(frozen=True)
@@ -188,7 +193,8 @@ def _times(body: Worst, times: int | None, why: str) -> Worst:
         return body
     terms = []
     for term in body.terms:
-        amount = f"({term.amount})" if "+" in term.amount or "×" in term.amount else term.amount
+        sum_of = "+" in term.amount and "×" not in term.amount
+        amount = f"({term.amount})" if sum_of or ("+" in term.amount and term.amount[:1] == "(") else term.amount
         terms.append(term._replace(seconds=term.seconds * times, amount=f"{times} × {amount}"))
     return Worst(body.known * times, body.endless, body.open, tuple(terms))
 
@@ -200,7 +206,13 @@ def _retry(retry: Retry) -> Worst:
         return body._replace(endless=endless)
     if retry.tries is None:
         return body._replace(open=body.open | {"loop"})
-    return _sum([_times(body, int(retry.tries), "loop"), *(worst(pause) for pause in retry.pauses)])
+    found = _sum([_times(body, int(retry.tries), "loop"), *(worst(pause) for pause in retry.pauses)])
+    return found._replace(
+        terms=tuple(
+            term._replace(confidence=min(term.confidence, retry.confidence), because=(*retry.because, *term.because))
+            for term in found.terms
+        )
+    )
 
 
 def _cut(body: Worst, scope: Scope) -> Worst:

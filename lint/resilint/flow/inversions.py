@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from resilint.flow.above import Above
 from resilint.flow.effects import Term, Worst, shown
-from resilint.flow.slots import say_seconds
+from resilint.flow.queues import say
 from resilint.flow.timeouts import Fault
 from resilint.link.code import Fun
 from resilint.model import Confidence, Span, Step, Value
@@ -87,7 +87,7 @@ class Inversions:
         """One fault for a deadline: about the entry that outlasts it most, those that do it without retries first."""
         case = max(cases, key=lambda c: (not c.retried, c.work.known))
         above, work = case.above, case.work
-        total = say_seconds(work.known * above.share)
+        total = say(work.known * above.share)
         said = shown(work.terms)
         if above.share > 1:
             said = f"{above.share} × ({said})"
@@ -95,15 +95,13 @@ class Inversions:
         equal = f" = {total}" if said.partition(" ")[0] + " " + said.split(" ")[1] != total or len(work.terms) > 1 else ""
         end = "is ended before it answers" if above.stops else "answers when nobody waits any more"
         only = "with its retries " if case.retried else ""
-        message = (
-            f"{self._name(case.fn)} can take {only}{least}{said}{equal} ≥ {say_seconds(above.seconds)} of {above.text}: it {end}"
-        )
+        message = f"{self._name(case.fn)} can take {only}{least}{said}{equal} ≥ {say(above.seconds)} of {above.text}: it {end}"
         rest = [other for other in cases if other is not case]
         if rest:
             message += f"; so can {len(rest)} more"
         steps = [*above.steps, *self._steps(case)]
         for other in rest[:_OTHERS]:
-            text = f"{self._name(other.fn)} can take {say_seconds(other.work.known * other.above.share)}"
+            text = f"{self._name(other.fn)} can take {say(other.work.known * other.above.share)}"
             steps.append(self._head(other.fn, text))
         sure = min([above.confidence, *(term.confidence for term in work.terms)], default=Confidence.HIGH)
         return Fault(above.span, message, Value(work.known, sure, tuple(steps)))
@@ -121,7 +119,7 @@ class Inversions:
                 continue
             where = f"{case.above.span.path}:{case.above.span.line}"
             message = (
-                f"{self._name(case.fn)} can wait for ever for {wait.name} under {say_seconds(case.above.seconds)} of"
+                f"{self._name(case.fn)} can wait for ever for {wait.name} under {say(case.above.seconds)} of"
                 f" {case.above.text} ({where})"
             )
             steps = [*case.above.steps, *self._steps(case)]
@@ -133,12 +131,13 @@ class Inversions:
         yield self._head(case.fn, f"{self._name(case.fn)}: {self.program.entries[case.fn].because}")
         terms = [*case.work.terms, *([case.work.endless] if case.work.endless is not None else [])]
         for term in terms:
+            yield from term.because
             if term.where is not None:
                 fn, node = term.where
                 how = f"can take {term.amount}" if term.seconds < inf else "can wait for ever"
                 yield self.program.step(fn, node, f"{term.name} {how}")
         for other in case.others:
-            yield Step(other.span, f"{other.text} above it too: {say_seconds(other.seconds)}")
+            yield Step(other.span, f"{other.text} above it too: {say(other.seconds)}")
 
     def _head(self, fn: Fun, text: str) -> Step:
         span = self.program.span_of(fn, fn.head)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +20,21 @@ from resilint.flow.effects import (
     Seq,
     Term,
     Wait,
+    Window,
     Worst,
     worst,
 )
+from resilint.flow.growth import pauses_of
 from resilint.flow.slots import Source, decide, say_seconds
 from resilint.flow.spawns import short
 from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Null, Num, Obj
 from resilint.flow.waits import waits_in
 from resilint.knowledge.schema import CallEntry, ScopeRow, SpawnRow
 from resilint.link.code import CallSite, Fun, children, dotted, leaves, walk, walk_block
-from resilint.model import Confidence
+from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
+    from resilint.flow.policies import Policy
     from resilint.flow.waits import Wait as Waiting
     from resilint.program import Program, Target
 
@@ -303,14 +306,93 @@ class Worsts:
         test = self._expr(loop.test, frame, lengths)
         body = Seq((test, self._block(loop.body, frame, dict(lengths))))
         after = self._block(loop.orelse, frame, lengths)
+        retried = self._retried_loop(loop, test, frame, lengths) if not self._still else None
+        if retried is not None:
+            return Seq((head, retried, after))
         if times is None or times <= 1 or self._still or not _ends_early(loop):
             return Seq((head, Loop(times, body), after))
-        if self._once:
-            return Seq((head, self._last_round(loop, test, frame, lengths), after))
         last = self._last_round(loop, test, frame, lengths)
-        pause = worst(body).known - worst(last).known
-        pauses = Wait(pause, _term(pause, "pause", (frame.fn, loop)))
-        return Seq((head, Retry(times, last, (Loop(times - 1, pauses),)), after))
+        if self._once:
+            return Seq((head, last, after))
+        return Seq((head, Retry(times, last, self._pauses_of(body, last, times, (frame.fn, loop))), after))
+
+    def _retried_loop(self, loop: f.Loop, test: Effect, frame: Frame, lengths: dict[str, int]) -> Effect | None:
+        """A loop that tries again, where it is known how often or for how long."""
+        policy = self.program.policies.of_expression(loop.iter, frame) if loop.form == "each" and loop.iter is not None else None
+        if policy is not None:
+            return self._repeated(policy, self._last_round(loop, test, frame, lengths), frame)
+        retry = next((r for r in self.program.retries.of(frame.fn) if r.node is loop), None)
+        tries = self.program.retries.tries(retry, frame) if retry is not None else None
+        if retry is None or ((tries is None or tries == inf) and retry.window is None):
+            return None
+        last = self._last_round(loop, test, frame, lengths)
+        if self._once:
+            return last
+        where = (frame.fn, loop)
+        head = f.Ref(loop.at, min(loop.end, loop.body[0].at if loop.body else loop.end), "")
+        if tries is None or tries == inf:
+            assert retry.window is not None
+            return Window(retry.window, last, _term(retry.window, "retry window", (frame.fn, head)))
+        because = (self.program.step(frame.fn, head, f"up to {tries:g} tries"),)
+        known = pauses_of(self.program, retry, int(tries), frame, lambda call: self._site(call, frame.fn))
+        pauses: tuple[Effect, ...]
+        if known is not None:
+            pauses = (self._pauses(known, "pause", (frame.fn, head)),)
+        else:
+            body = Seq((test, self._block(loop.body, frame, dict(lengths))))
+            pauses = self._pauses_of(body, last, int(tries), where)
+        return Retry(tries, last, pauses, because)
+
+    @staticmethod
+    def _pauses_of(body: Effect, last: Effect, times: int, where: Any) -> tuple[Effect, ...]:
+        """The pauses of a loop, each as long as it can be: what a round takes more than the last one, which does not pause."""
+        whole, without = worst(body), worst(last)
+        pause = whole.known - without.known
+        unread = [Open(why) for why in sorted(whole.open - without.open)]
+        return (Loop(times - 1, Wait(pause, _term(pause, "pause", where))), *unread)
+
+    @staticmethod
+    def _pauses(known: Sequence[float], name: str, where: Any) -> Effect:
+        """Known pauses as one term: `0.5 + 1 + 2 s`."""
+        if not known or max(known) <= 0:
+            return NOTHING
+        if len(set(known)) == 1:
+            amount = say_seconds(known[0]) if len(known) == 1 else f"{len(known)} × {say_seconds(known[0])}"
+        elif len(known) <= 4:
+            amount = _amount(list(known))
+        else:
+            amount = f"{_amount(list(known[:2]))} + … + {say_seconds(known[-1])}"
+        return Wait(sum(known), Term(sum(known), amount, name, where))
+
+    def _repeated(self, policy: Policy, body: Effect, frame: Frame) -> Effect:
+        """What a policy makes of an operation."""
+        if policy.condition != "any":
+            # It repeats on what is no failure to answer in time.
+            return body
+        where = (frame.fn, frame.fn.head)
+        result = body if self._once else self._tried(policy, body, where)
+        if policy.covers_all is not None and policy.covers_all < inf:
+            name = f"{short(policy.owner)} budget"
+            result = Scope(policy.covers_all, result, _term(policy.covers_all, name, where))
+        return result
+
+    def _tried(self, policy: Policy, body: Effect, where: Any) -> Effect:
+        tries, budget = policy.tries, policy.budget
+        name = short(policy.owner)
+        limited = budget is not None and budget < inf
+        window = Window(budget, body, _term(budget, f"{name} budget", where)) if limited else None
+        if tries is None or tries == inf:
+            return window if window is not None else Seq((body, Open("loop")))
+        if tries <= 1:
+            return body
+        said = f"{name} makes up to {tries:g} tries" + (" by default" if policy.default else "")
+        known = policy.pauses[: int(tries) - 1] if policy.pauses is not None else ()
+        pauses = (self._pauses(known, "pause", where), *([Open("length")] if policy.pauses is None else []))
+        sure = min(policy.confidence, Confidence.MEDIUM) if policy.default else policy.confidence
+        whole = Retry(tries, body, pauses, (*policy.steps, Step(policy.span, said)), sure)
+        if window is not None and worst(window).known < worst(whole).known:
+            return window
+        return whole
 
     def _last_round(self, loop: f.Loop, test: Effect, frame: Frame, lengths: dict[str, int]) -> Effect:
         """A round that need not pause any more: it gives up, or has succeeded."""
@@ -463,8 +545,24 @@ class Worsts:
             parts.append(self._expr(call.fn.base, frame, lengths))
         parts.extend(self._expr(arg.value, frame, lengths) for arg in call.args)
         ways = [self._enter(target, site, frame, lengths, awaited) for target in targets]
-        parts.append(Branch(tuple(ways)) if ways else Open("code"))
-        return Seq(tuple(parts))
+        work: Effect = Branch(tuple(ways)) if ways else Open("code")
+        for policy in self.program.policies.of_call(site, frame):
+            if policy.runs is not None:
+                work = self._run(policy.runs, call)
+            work = self._repeated(policy, work, frame)
+        return Seq((*parts, work))
+
+    def _run(self, bind: Bind, call: f.Call) -> Effect:
+        """The operation that a call is handed to run."""
+        if isinstance(bind.expr, f.Call):
+            return self._expr(bind.expr, bind.frame, {}, awaited=True)
+        ways: list[Effect] = []
+        for flow in self.resolver.ask(bind.expr, bind.frame):
+            if isinstance(flow.thing, FnVal):
+                ways.append(self._function(self.resolver.enter(flow.thing, call, bind.frame, ()), {}))
+            else:
+                ways.append(Open("code"))
+        return Branch(tuple(ways)) if ways else Open("code")
 
     def _enter(self, target: Target, site: CallSite, frame: Frame, lengths: dict[str, int], awaited: bool) -> Effect:
         if target.entry is not None:
@@ -481,7 +579,11 @@ class Worsts:
             if head.is_async and not awaited and frame.fn.module.language == "python":
                 return Open("wait")
             inner = self.resolver.enter(thing, site.call, frame, target.binds)
-            return self._function(inner, self._passed(thing.fn, site.call, lengths))
+            work: Effect = self._function(inner, self._passed(thing.fn, site.call, lengths))
+            if head.decorators or thing.fn.module.language == "java":
+                for policy in self.program.policies.of_function(thing.fn):
+                    work = self._repeated(policy, work, inner)
+            return work
         if isinstance(thing, Ext) and thing.name.startswith("<builtin>."):
             return NOTHING
         if isinstance(thing, Bound) and isinstance(thing.obj.node, f.Coll | f.Comp | f.Lit):
