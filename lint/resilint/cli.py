@@ -294,21 +294,22 @@ def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple
     from resilint.cache import default_folder
     from resilint.knowledge import KnowledgeError
     from resilint.model import Confidence
-    from resilint.run import run
+    from resilint.run import last_run, run
     from resilint.settings import SettingsError
 
     bar = _Progress() if _is_terminal(sys.stderr) and not options["quiet"] else None
     try:
-        return run(
-            scope,
-            settings,
-            rules,
-            known,
-            cache_folder=None if options["no_cache"] else default_folder(),
-            jobs=options["jobs"] or _processors(),
-            confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
-            progress=bar,
-        )
+        with last_run():
+            return run(
+                scope,
+                settings,
+                rules,
+                known,
+                cache_folder=None if options["no_cache"] else default_folder(),
+                jobs=options["jobs"] or _processors(),
+                confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
+                progress=bar,
+            )
     except SettingsError as problem:
         raise _wrong(problem.seen_from(scope.here)) from None
     except KnowledgeError as problem:
@@ -450,14 +451,15 @@ def graph(paths: tuple[str, ...], kind: str, form: str, root: str | None, no_cac
 
     from resilint.cache import default_folder
     from resilint.knowledge import KnowledgeError
-    from resilint.run import Texts, link, read_program
+    from resilint.run import Texts, last_run, link, read_program
     from resilint.settings import SettingsError
 
     scope, settings = _program(paths, root)
     texts = Texts(scope.root)
     try:
-        reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors())
-        nodes, edges = link(reading, settings, texts).call_graph()
+        with last_run():
+            reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors())
+            nodes, edges = link(reading, settings, texts).call_graph()
     except SettingsError as problem:
         raise _wrong(problem.seen_from(scope.here)) from None
     except KnowledgeError as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
     from resilint.flow.pool_tasks import PoolTasks
     from resilint.flow.pools import Pools
     from resilint.flow.queues import Queues
-    from resilint.flow.reach import Reach
-    from resilint.flow.scans import Scans
+    from resilint.flow.reach import Headers, Reach
     from resilint.flow.retries import Retries
+    from resilint.flow.scans import Scans
     from resilint.flow.setting_faults import SettingFaults
     from resilint.flow.shared_pools import SharedPools
     from resilint.flow.spawns import Fanout, Spawn, Spawns
@@ -81,6 +82,7 @@ class Program:
         self.names = Names(files, source, settings.is_test)
         self.resolver = Resolver(self.names, self.knowledge)
         self._reach: dict[tuple[str, tuple[str, ...]], Reach] = {}
+        self._headers: dict[str, Headers] = {}
         self._lines: dict[str, Lines] = {}
         self._targets: dict[tuple[int, Frame], tuple[Target, ...]] = {}
 
@@ -96,10 +98,20 @@ class Program:
             files[path] = facts
         self.files = files
         self.names.replace(path, facts)
-        self.resolver = Resolver(self.names, self.knowledge)
         self._lines.pop(path, None)
-        self._targets.clear()
-        self._reach.clear()
+        self._headers = {}
+        self._forget()
+
+    def unasked(self) -> Program:
+        """The same program, with no question answered yet."""
+        other = copy(self)
+        other._forget()
+        return other
+
+    def _forget(self) -> None:
+        self.resolver = Resolver(self.names, self.knowledge)
+        self._reach = {}
+        self._targets = {}
         for name in [n for n, v in vars(type(self)).items() if isinstance(v, cached_property)]:
             self.__dict__.pop(name, None)
 
@@ -534,6 +546,15 @@ class Program:
         from resilint.flow.waits import waits_of
 
         return tuple(waits_of(self, "network", "query", "connect"))
+
+    def headers(self, language: str) -> Headers:
+        """The names that the files of a language write."""
+        from resilint.flow.reach import Headers
+
+        found = self._headers.get(language)
+        if found is None:
+            found = self._headers[language] = Headers(self.names, language)
+        return found
 
     def reach(self, language: str, kinds: Iterable[str]) -> Reach:
         """Which names of a language may hold objects that wait in one of these ways."""

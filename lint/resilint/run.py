@@ -6,7 +6,6 @@ import gc
 import os
 import re
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from resilint.cache import Cache
+from resilint.checking import Failure, check, failure, input_errors, is_worth_a_process
 from resilint.discover import HEAD, discover, every_path, kind_of_content, kind_of_name
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.facts import FileFacts
@@ -36,17 +36,6 @@ from resilint.text import Lines
 if TYPE_CHECKING:
     from resilint.knowledge import Knowledge
     from resilint.program import Program
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A fault of resilint itself: of a reader (`path` says on which file), of the engine, or of the rule `code`."""
-
-    path: str
-    message: str
-    code: str = ""
-    detail: str = ""
-    """The traceback."""
 
 
 @dataclass
@@ -132,12 +121,14 @@ def run(
             if settings.knowledge:
                 notes = _idle_knowledge(program.knowledge, reading)
                 unused = _unused_knowledge(program.knowledge, reading, settings)
-            found += _checked(program, rules, failures)
-            waits |= program.statistics()
-        except _input_errors():
+            checked = check(program, rules, beside=jobs > 1 and is_worth_a_process(reading.files.values()))
+            found += checked.findings
+            failures += checked.failures
+            waits |= checked.waits
+        except input_errors():
             raise
         except Exception as problem:
-            failures.append(_failure("", problem))
+            failures.append(failure("", problem))
         running = {rule.code for rule in rules}
         found = [finding for finding in found if finding.code in running]
         found = apply(found, reading.files, texts.lines, known, _complete(rules, failures))
@@ -319,13 +310,6 @@ def _unused_knowledge(knowledge: Knowledge, reading: Reading, settings: Settings
     return () if settings.prefix else tuple(unused(knowledge, reading.files))
 
 
-def _input_errors() -> tuple[type[Exception], ...]:
-    """What a program raises when the user's settings are wrong, not resilint."""
-    from resilint.knowledge import KnowledgeError
-
-    return KnowledgeError, SettingsError
-
-
 @contextmanager
 def _without_collector() -> Iterator[None]:
     """Facts and graphs are many and live to the end: the collector would only walk them again and again."""
@@ -336,6 +320,15 @@ def _without_collector() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+@contextmanager
+def last_run() -> Iterator[None]:
+    """Around a run after which the process ends: what a large program leaves is never walked, not even at the exit of Python."""
+    with _without_collector():
+        yield
+        if gc.get_count()[0] > _WORTH_FREEZING:
+            gc.freeze()
 
 
 # ---------------------------------------------------------------- findings
@@ -370,26 +363,6 @@ def _unknown_in_settings(settings: Settings, known: tuple[Rule, ...]) -> Iterato
         if not is_known(selector, known):
             span = settings.place_or_start(*keys)
             yield UNKNOWN_RULE.finding(span, f"unknown rule {selector!r} in {keys[0]}{suggestion(selector, known)}")
-
-
-def _checked(program: Program, rules: Iterable[Rule], failures: list[Failure]) -> Iterator[Finding]:
-    for rule in rules:
-        seen = set()
-        try:
-            for finding in rule.check(program):
-                if finding.key() not in seen:
-                    seen.add(finding.key())
-                    yield finding
-        except _input_errors():
-            raise
-        except Exception as problem:
-            failures.append(_failure(rule.code, problem))
-
-
-def _failure(code: str, problem: Exception) -> Failure:
-    text = " ".join(str(problem).split())
-    detail = "".join(traceback.format_exception(problem))
-    return Failure("", f"{code or 'engine'}: {type(problem).__name__}{': ' + text if text else ''}", code, detail)
 
 
 def _complete(rules: tuple[Rule, ...], failures: list[Failure]) -> tuple[Rule, ...]:
@@ -444,6 +417,8 @@ def _moved(finding: Finding, scope: Scope) -> Finding:
     )
 
 
+_WORTH_FREEZING = 1_000_000
+"""Objects whose walk takes longer than anyone should wait for an exit."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 

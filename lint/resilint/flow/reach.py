@@ -15,6 +15,7 @@ from resilint.knowledge.index import Table
 from resilint.link.code import CallSite, Definition, Fun, Klass, Module, children, dotted, last_name
 
 if TYPE_CHECKING:
+    from resilint.link.names import Names
     from resilint.program import Program
 
 
@@ -69,6 +70,61 @@ _FEW = 6
 """A method name with more definitions than this says nothing about which is meant where the receiver is not known."""
 
 
+class Headers:
+    """The names that the files of one language write: who uses them, and what is declared under them."""
+
+    def __init__(self, names: Names, language: str) -> None:
+        self.users: dict[str, list[Fun]] = {}
+        """Functions whose header has the name as a segment of what they call or pass on."""
+        self.functions: dict[str, list[Fun]] = {}
+        self.classes: dict[str, list[Klass]] = {}
+        self._names = names
+        self._language = language
+        self._imports: dict[tuple[str, str], str | None] = {}
+        for module in names.modules.values():
+            if module.language == language:
+                self._add(module)
+
+    def _add(self, module: Module) -> None:
+        users = self.users
+        for fun in module.functions:
+            if fun.head.kind in ("free", "method"):
+                self.functions.setdefault(fun.name, []).append(fun)
+            parts: set[str] = set()
+            for x in (*fun.head.calls, *fun.head.values):
+                if "." in x:
+                    parts.update(x.rstrip("{").split("."))
+                else:
+                    parts.add(x.rstrip("{"))
+            for name in parts:
+                found = users.get(name)
+                if found is None:
+                    users[name] = [fun]
+                else:
+                    found.append(fun)
+        for klass in module.classes:
+            self.classes.setdefault(klass.name, []).append(klass)
+
+    def external(self, module: Module, name: str) -> str | None:
+        """The canonical external name a dotted name starts as in a file, by its imports alone; `None` if it is not imported."""
+        head, _, rest = name.partition(".")
+        key = (module.path, head)
+        if key not in self._imports:
+            found = None
+            if self._language == "java":
+                declared = self._names.java.type(head, module)
+                found = declared if isinstance(declared, str) else None
+            for imp in module.imports.get(head, ()) if self._language != "java" else ():
+                if imp.level:
+                    continue
+                found = f"{imp.target}.{imp.name}" if imp.name else (imp.target if imp.explicit or self._language == "go" else head)
+            self._imports[key] = found
+        target = self._imports[key]
+        if target is None:
+            return None
+        return f"{target}.{rest}" if rest else target
+
+
 class Reach:
     """The names of one language that may hold objects whose methods do one of `kinds`."""
 
@@ -103,11 +159,11 @@ class Reach:
         self._queued: set[Fun] = set()
         self.touched: set[Fun] = set()
         """Functions in which something may hold such an object: what is called on the result of a call can only matter there."""
-        self._imports: dict[tuple[str, str], str | None] = {}
-        self._users: dict[str, list[Fun]] = {}
-        self._by_name: dict[str, list[Fun]] = {}
-        self._classes: dict[str, list[Klass]] = {}
-        self._index()
+        headers = program.headers(language)
+        self.external = headers.external
+        self._users = headers.users
+        self._by_name = headers.functions
+        self._classes = headers.classes
         self._seed()
         self._run()
 
@@ -182,44 +238,7 @@ class Reach:
         call = self.table.call(canonical)
         return call is not None and call.does in self.kinds
 
-    def external(self, module: Module, name: str) -> str | None:
-        """The canonical external name a dotted name starts as in a file, by its imports alone; `None` if it is not imported."""
-        head, _, rest = name.partition(".")
-        key = (module.path, head)
-        if key not in self._imports:
-            found = None
-            if self.language == "java":
-                declared = self.names_index.java.type(head, module)
-                found = declared if isinstance(declared, str) else None
-            for imp in module.imports.get(head, ()) if self.language != "java" else ():
-                if imp.level:
-                    continue
-                found = f"{imp.target}.{imp.name}" if imp.name else (imp.target if imp.explicit or self.language == "go" else head)
-            self._imports[key] = found
-        target = self._imports[key]
-        if target is None:
-            return None
-        return f"{target}.{rest}" if rest else target
-
     # ------------------------------------------------------------ the pass
-
-    def _index(self) -> None:
-        for module in self.names_index.modules.values():
-            if module.language != self.language:
-                continue
-            for fun in module.functions:
-                if fun.head.kind in ("free", "method"):
-                    self._by_name.setdefault(fun.name, []).append(fun)
-                parts: set[str] = set()
-                for x in (*fun.head.calls, *fun.head.values):
-                    if "." in x:
-                        parts.update(x.rstrip("{").split("."))
-                    else:
-                        parts.add(x.rstrip("{"))
-                for name in parts:
-                    self._users.setdefault(name, []).append(fun)
-            for klass in module.classes:
-                self._classes.setdefault(klass.name, []).append(klass)
 
     def _seed(self) -> None:
         for module in self.names_index.modules.values():

@@ -1,0 +1,145 @@
+"""The check stage: rules in two groups, each asking a program that has answered nothing yet, beside each other where that pays.
+
+What one question finds may shorten the search of the next. So that the number of processes shows in no finding, the groups are the
+same, and as far apart, in one process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from resilint.facts import FileFacts
+from resilint.model import Finding, Rule
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from resilint.program import Program
+
+_APART = "RS1"
+"""Codes of the rules that share the search for waits and what bounds them: about as dear as all the others together."""
+_WORTH_A_PROCESS = 4_000
+"""Functions in a program below which starting a process takes longer than it saves."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A fault of resilint itself: of a reader (`path` says on which file), of the engine, or of the rule `code`."""
+
+    path: str
+    message: str
+    code: str = ""
+    detail: str = ""
+    """The traceback."""
+
+
+@dataclass
+class Checked:
+    """What rules found, how they failed, and how many waits are bounded, endless and not known, where these were counted."""
+
+    findings: list[Finding] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    waits: dict[str, int] = field(default_factory=dict)
+
+    def add(self, other: Checked) -> None:
+        self.findings += other.findings
+        self.failures += other.failures
+        self.waits |= other.waits
+
+
+def check(program: Program, rules: Iterable[Rule], *, beside: bool = False) -> Checked:
+    """Runs the rules; `beside`: in two processes. Raises `input_errors()`; other faults are part of the result."""
+    rules = tuple(rules)
+    apart = tuple(rule for rule in rules if rule.code.startswith(_APART))
+    others = tuple(rule for rule in rules if not rule.code.startswith(_APART))
+    helper = _Beside(program, others) if beside and others else None
+    found = _run(program, apart, count=True)
+    second = helper.result() if helper is not None else None
+    if second is None:
+        second = _run(program.unasked(), others, count=False)
+    found.add(second)
+    return found
+
+
+def is_worth_a_process(files: Iterable[FileFacts]) -> bool:
+    """Whether a second process ends sooner than it takes to start it, and may be started."""
+    # A fork beside threads may inherit a lock that nobody gives back.
+    if not hasattr(os, "fork") or threading.active_count() > 1:
+        return False
+    return sum(len(facts.functions) for facts in files) >= _WORTH_A_PROCESS
+
+
+def failure(code: str, problem: Exception) -> Failure:
+    """A fault of the rule `code`, or of the engine."""
+    text = " ".join(str(problem).split())
+    detail = "".join(traceback.format_exception(problem))
+    return Failure("", f"{code or 'engine'}: {type(problem).__name__}{': ' + text if text else ''}", code, detail)
+
+
+def input_errors() -> tuple[type[Exception], ...]:
+    """What a program raises when the user's settings are wrong, not resilint."""
+    from resilint.knowledge import KnowledgeError
+    from resilint.settings import SettingsError
+
+    return KnowledgeError, SettingsError
+
+
+def _run(program: Program, rules: Iterable[Rule], *, count: bool) -> Checked:
+    found = Checked()
+    for rule in rules:
+        seen = set()
+        try:
+            for finding in rule.check(program):
+                if finding.key() not in seen:
+                    seen.add(finding.key())
+                    found.findings.append(finding)
+        except input_errors():
+            raise
+        except Exception as problem:
+            found.failures.append(failure(rule.code, problem))
+    if count:
+        try:
+            found.waits = program.statistics()
+        except input_errors():
+            raise
+        except Exception as problem:
+            found.failures.append(failure("", problem))
+    return found
+
+
+class _Beside:
+    """Rules that run in a process of their own, which begins with all of this one's memory: nothing is read or linked again."""
+
+    def __init__(self, program: Program, rules: tuple[Rule, ...]) -> None:
+        from multiprocessing import get_context
+
+        context = get_context("fork")
+        self._answers, answers = context.Pipe(duplex=False)
+        self._process = context.Process(target=_answer, args=(answers, program, rules), daemon=True)
+        self._process.start()
+        answers.close()
+
+    def result(self) -> Checked | None:
+        """What they found; none if their process was killed, or met what only the caller's process can tell of."""
+        try:
+            found = self._answers.recv()
+        except (EOFError, OSError):
+            found = None
+        self._process.join()
+        return found if isinstance(found, Checked) else None
+
+
+def _answer(answers: Connection, program: Program, rules: tuple[Rule, ...]) -> None:
+    # Ctrl-C is the main process's to answer.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        answers.send(_run(program, rules, count=False))
+    except input_errors():
+        answers.send(None)
+    answers.close()
