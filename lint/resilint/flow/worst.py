@@ -44,6 +44,8 @@ _NESTED = 60
 """Statements and expressions followed one inside another."""
 _CALLS = 800
 """Calls looked at for one question."""
+_MOST_PARTS = 16
+"""Pieces of work started at once that are looked at."""
 _WAITS = ("network", "query", "connect", "wait", "sleep")
 _SLOTS = frozenset(
     {"total", "deadline", "read", "io", "connect", "pool_wait", "statement", "transaction", "wait"},
@@ -265,20 +267,54 @@ class Worsts:
     def _select(self, stmt: f.Select, frame: Frame, lengths: dict[str, int]) -> Effect:
         ways: list[Effect] = []
         limits: list[tuple[float, Term]] = []
+        works: list[Effect] = []
+        cut = True
         waits = not any(case.op is None for case in stmt.cases)
         for case in stmt.cases:
             ways.append(self._block(case.body, frame, lengths))
             channel = received(case.op)
-            number = self.timer(channel, frame) if channel is not None else None
-            if number is not None:
+            if id(stmt) in self._free or not waits or channel is None:
+                continue
+            number = self.timer(channel, frame)
+            if number is None and isinstance(channel, f.Call):
+                number = self._left_of(channel, frame)
+                cut = cut and number is not None
+            elif number is None:
+                works.extend(self._sent(channel, frame))
+            if number is not None and number < inf:
                 limits.append((number, _term(number, "select", (frame.fn, stmt))))
         if id(stmt) in self._free or not waits:
             return Branch(tuple(ways))
-        first: Effect = Open("wait")
+        first: Effect = works[0] if len(works) == 1 else Open("wait")
+        if not cut:
+            first = Scope(None, first)
         if limits:
             number, term = min(limits, key=lambda x: x[0])
-            first = Wait(number, term)
+            first = Scope(number, first, term)
         return Seq((first, Branch(tuple(ways))))
+
+    def _left_of(self, channel: f.Call, frame: Frame) -> float | None:
+        """Seconds after which a context tells whoever listens that it is over: `inf` where it has no deadline."""
+        owner, _, last = dotted(channel.fn).rpartition(".")
+        if not owner or last != "Done":
+            return None
+        found = self.program.deadlines.of(f.Ref(channel.at, channel.at, owner), frame)
+        numbers = [d.number for d in found]
+        known = [n for n in numbers if n is not None]
+        return max(known) if known and len(known) == len(numbers) else None
+
+    def _sent(self, channel: f.Expr, frame: Frame) -> Iterator[Effect]:
+        """What a goroutine of the same function does before it sends on a channel: whoever receives waits for that."""
+        name = dotted(channel)
+        for site in frame.fn.body.calls if name and frame.fn.module.language == "go" else ():
+            if site.how != "go" or site.call.at > channel.at:
+                continue
+            for flow in self.resolver.ask(site.call.fn, frame):
+                thing = flow.thing
+                if isinstance(thing, FnVal) and any(
+                    isinstance(n, f.Send) and dotted(n.channel) == name for n in walk_block(thing.fn.block)
+                ):
+                    yield self._function(self.resolver.enter(thing, site.call, frame, self.resolver.binds(site.call, frame)), {})
 
     def timer(self, channel: f.Expr, frame: Frame) -> float | None:
         """Seconds after which a channel speaks by itself, if it is that of a timer."""
@@ -513,12 +549,15 @@ class Worsts:
             case f.Call():
                 return self._call(expr, frame, lengths, awaited)
             case f.Await():
-                if isinstance(expr.value, f.Call):
+                if isinstance(expr.value, f.Call) and not self._starts(expr.value, frame):
                     return self._expr(expr.value, frame, lengths, awaited=True)
-                return Open("wait")
+                return self._element(expr.value, frame)
             case f.Recv():
                 number = self.timer(expr.value, frame)
-                return Wait(number, _term(number, "timer", (frame.fn, expr))) if number is not None else Open("code")
+                if number is not None:
+                    return Wait(number, _term(number, "timer", (frame.fn, expr)))
+                works = list(self._sent(expr.value, frame))
+                return works[0] if len(works) == 1 else Open("code")
             case f.Cond():
                 ways = (self._expr(expr.then, frame, lengths, awaited), self._expr(expr.orelse, frame, lengths, awaited))
                 return Seq((self._expr(expr.test, frame, lengths), Branch(ways)))
@@ -539,7 +578,7 @@ class Worsts:
             if entry.scope is not None and entry.scope.form == "call" and entry.scope.body is not None:
                 return self._scoped(target, entry.scope, call, frame, lengths)
             if entry.spawn is not None:
-                return self._spawn(target, entry, entry.spawn, site, frame, lengths)
+                return self._spawn(target, entry, entry.spawn, site, frame)
         parts: list[Effect] = []
         if isinstance(call.fn, f.Field):
             parts.append(self._expr(call.fn.base, frame, lengths))
@@ -617,46 +656,122 @@ class Worsts:
         inner = self._expr(body, frame, lengths, awaited=True) if isinstance(body, f.Call) else Open("wait")
         return Scope(limit, inner, _term(limit, short(target.name), (frame.fn, call)))
 
-    def _spawn(
-        self, target: Target, entry: CallEntry, row: SpawnRow, site: CallSite, frame: Frame, lengths: dict[str, int]
-    ) -> Effect:
+    def _spawn(self, target: Target, entry: CallEntry, row: SpawnRow, site: CallSite, frame: Frame) -> Effect:
         """Starting work takes no time; work that is joined on the spot takes as long as the longest part."""
         if not row.joins:
             return NOTHING
-        parts: list[Effect] = []
-        binds = target.binds
-        if row.each is not None and row.target is None:
-            for bind in binds if row.each < 0 else binds[row.each : row.each + 1]:
-                expr = bind.expr
-                elements = (
-                    [expr.elt]
-                    if isinstance(expr, f.Comp)
-                    else [p.value for p in expr.items]
-                    if isinstance(expr, f.Coll)
-                    else [expr]
-                )
-                for element in elements:
-                    known = isinstance(element, f.Call)
-                    parts.append(self._expr(element, bind.frame, lengths, awaited=True) if known else Open("wait"))
-        else:
-            bind2, _ = self.program.slots.find_bind(row.target_arg, row.target, binds)
-            if bind2 is not None:
-                if isinstance(bind2.expr, f.Call):
-                    parts.append(self._expr(bind2.expr, bind2.frame, lengths, awaited=True))
-                else:
-                    for flow in self.resolver.ask(bind2.expr, bind2.frame):
-                        done = isinstance(flow.thing, FnVal)
-                        parts.append(
-                            self._function(self.resolver.frame(flow.thing.fn), {})
-                            if done and isinstance(flow.thing, FnVal)
-                            else Open("code")
-                        )
-        joined = Par(tuple(parts)) if parts else Open("wait")
+        joined = self._work(row, target.binds, site.call, target.holder) or Open("wait")
         rows = [bound for bound in entry.bounds if bound.slot in ("wait", "total")]
         limit = (
-            self._whole(decide(self.program.slots.at_call(rows, binds, (frame.fn, site.call))), ("wait", "total")) if rows else inf
+            self._whole(decide(self.program.slots.at_call(rows, target.binds, (frame.fn, site.call))), ("wait", "total"))
+            if rows
+            else inf
         )
         return Scope(limit, joined, _term(limit, short(target.name), (frame.fn, site.call)))
+
+    def _work(self, row: SpawnRow, binds: tuple[Bind, ...], call: f.Call, holder: Obj | None) -> Effect | None:
+        """What a call starts, all at once; `None` where that is not known."""
+        parts: list[Effect] = []
+        if row.each is not None and row.target is None:
+            for bind in binds if row.each < 0 else binds[row.each : row.each + 1]:
+                spread = bind.spread > 0 or row.each >= 0
+                parts.extend(self._elements(bind.expr, bind.frame) if spread else [self._element(bind.expr, bind.frame)])
+            return Par(tuple(parts)) if parts else None
+        bind2, _ = self.program.slots.find_bind(row.target_arg, row.target, binds)
+        if bind2 is None and holder is not None and isinstance(holder.node, f.Call) and holder.frame is not None:
+            # The function was given to the thread when it was made, not when it is started.
+            made = holder.binds if holder.binds is not None else self.resolver.binds(holder.node, holder.frame)
+            bind2, _ = self.program.slots.find_bind(row.target_arg, row.target, made)
+        if bind2 is None:
+            return None
+        if isinstance(bind2.expr, f.Call):
+            return self._element(bind2.expr, bind2.frame)
+        rest = binds[binds.index(bind2) + 1 :] if bind2 in binds else ()
+        for flow in self.resolver.ask(bind2.expr, bind2.frame):
+            if isinstance(flow.thing, FnVal):
+                parts.append(self._function(self.resolver.enter(flow.thing, call, bind2.frame, rest), {}))
+            else:
+                parts.append(Open("code"))
+        return Par(tuple(parts)) if parts else None
+
+    def _elements(self, expr: f.Expr, frame: Frame, depth: int = 0) -> list[Effect]:
+        """What stands behind each element of a collection of work."""
+        if isinstance(expr, f.Comp):
+            return [self._element(expr.elt, frame)]
+        if isinstance(expr, f.Coll):
+            return [self._element(pair.value, frame) for pair in expr.items[:_MOST_PARTS]]
+        found: list[Effect] = []
+        if isinstance(expr, f.Ref) and depth < 3:
+            for flow in self.resolver.ask(expr, frame):
+                thing = flow.thing
+                if isinstance(thing, Obj) and isinstance(thing.node, f.Comp | f.Coll) and thing.frame is not None:
+                    found.extend(self._elements(thing.node, thing.frame, depth + 1))
+        return found or [Open("wait")]
+
+    def _element(self, expr: f.Expr, frame: Frame) -> Effect:
+        """What whoever waits for one piece of work waits for: a call to await, or something that was started before."""
+        self._left -= 1
+        if self._left < 0 or self._nested >= _NESTED:
+            return Open("search")
+        if isinstance(expr, f.Call) and not self._starts(expr, frame):
+            return self._expr(expr, frame, {}, awaited=True)
+        ways = [
+            work
+            for flow in self.resolver.ask(expr, frame)
+            if isinstance(flow.thing, Obj) and (work := self._behind(flow.thing)) is not None
+        ]
+        return Branch(tuple(ways)) if ways else Open("wait")
+
+    def _starts(self, call: f.Call, frame: Frame) -> bool:
+        """Whether a call only starts work, for which its result stands."""
+        site = self._site(call, frame.fn)
+        return site is not None and any(
+            entry.spawn is not None and not entry.spawn.joins for _, entry in self.program.described(site)
+        )
+
+    def _behind(self, obj: Obj, depth: int = 0) -> Effect | None:
+        """The work that an object stands for, by the call that started it: a future, a task, a thread."""
+        if depth > 6 or obj.kind != "call" or obj.frame is None or not isinstance(obj.node, f.Call):
+            return None
+        self._nested += 1
+        try:
+            table = self.resolver.table(obj.frame.fn.module)
+            entry = table.call(obj.maker.partition("#")[0])
+            binds = obj.binds if obj.binds is not None else self.resolver.binds(obj.node, obj.frame)
+            before = self._behind(obj.parent, depth + 1) if obj.parent is not None else None
+            if entry is None or entry.spawn is None:
+                return before
+            work = self._work(entry.spawn, binds, obj.node, obj.parent)
+            return Seq((before, work)) if before is not None and work is not None else work
+        finally:
+            self._nested -= 1
+
+    def _awaited(self, target: Target, site: CallSite, frame: Frame) -> Effect | None:
+        """The work that a call waits for, where it is known what started it."""
+        if target.holder is None or (target.entry is not None and target.entry.queue is not None):
+            return None
+        work = self._behind(target.holder)
+        return work if work is not None else self._grouped(target.holder, site, frame)
+
+    def _grouped(self, group: Obj, site: CallSite, frame: Frame) -> Effect | None:
+        """What a function has started in a group before it waits for all of it."""
+        name = dotted(site.call.fn).rpartition(".")[0]
+        parts: list[Effect] = []
+        for other in frame.fn.body.calls if name else ():
+            if other.call.at >= site.call.at:
+                break
+            if other.how == "go":
+                for flow in self.resolver.ask(other.call.fn, frame):
+                    thing = flow.thing
+                    if isinstance(thing, FnVal) and f"{name}.Done" in thing.fn.head.calls:
+                        binds = self.resolver.binds(other.call, frame)
+                        parts.append(self._function(self.resolver.enter(thing, other.call, frame, binds), {}))
+            elif dotted(other.call.fn).rpartition(".")[0] == name:
+                for started, entry in self.program.described(other):
+                    if entry.spawn is not None and not entry.spawn.joins:
+                        work = self._work(entry.spawn, started.binds, other.call, started.holder)
+                        parts.append(work if work is not None else Open("code"))
+        return Par(tuple(parts)) if parts else None
 
     # ------------------------------------------------------------ waits
 
@@ -668,6 +783,10 @@ class Worsts:
         for limit in self._deadlines(target, entry):
             if seconds is None or limit is None or limit < seconds:
                 seconds, amount = limit, say_seconds(limit) if limit is not None else ""
+        if entry.does == "wait":
+            work = self._awaited(target, site, frame)
+            if work is not None:
+                return Scope(seconds, work, _term(seconds, name, (frame.fn, site.call))._replace(confidence=sure))
         if seconds == inf and entry.does == "wait":
             return Open("wait")
         if seconds is None:
