@@ -11,7 +11,7 @@ from resilint.flow.slots import decide
 from resilint.flow.values import Obj
 from resilint.flow.waits import Endless
 from resilint.knowledge.schema import ScopeRow, TypeEntry
-from resilint.link.code import CODE, CallSite, Fun, last_name
+from resilint.link.code import CODE, CallSite, Fun, Module, last_name
 from resilint.model import Confidence
 
 if TYPE_CHECKING:
@@ -33,8 +33,13 @@ def endless_sources(program: Program) -> Iterator[tuple[Obj, Endless]]:
         if not kinds or _statements_bounded(program, language):
             continue
         lasts = frozenset(name.rpartition(".")[2] for kind in kinds.values() for name in (kind.name, *kind.aliases, *kind.made_by))
-        for site in program.sites(lasts.__contains__, language, among=lambda module: not module.is_test):
+        for site in program.sites(lasts.__contains__, language, among=_is_judged):
             yield from _judged(program, site, kinds)
+
+
+def _is_judged(module: Module) -> bool:
+    """Whether what a file makes is judged here: of beans in XML the settings beside them say more."""
+    return not module.is_test and not module.beans
 
 
 def _judged(program: Program, site: CallSite, kinds: dict[str, TypeEntry]) -> Iterator[tuple[Obj, Endless]]:

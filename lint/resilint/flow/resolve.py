@@ -993,6 +993,8 @@ class Resolver:
             return unknown("a receiver")
         if frame.args is not None and frame.site is not None and frame.caller is not None:
             return self._bound(param, frame.args, fn, frame, frame.site)
+        if fn.module.beans:
+            return wired_parameter(self.wiring, param, frame)
         sites, whole = self.callers(fn)
         if fn.module.language == "java":
             called = self.java.past_overloads(fn, sites)

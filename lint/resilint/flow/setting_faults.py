@@ -397,7 +397,8 @@ class SettingFaults:
         names += [b"query.timeout", b"transactionTimeout", b"defaultStatementTimeout", b"@QueryHint", b"@Options(timeout"]
         below = project + "/" if project else ""
         for module in self.program.names.modules.values():
-            if module.language != "java" or module.is_test or not module.path.startswith(below):
+            # Which statements a bean of XML bounds is known: those of the beans that it is given.
+            if module.language != "java" or module.is_test or module.beans or not module.path.startswith(below):
                 continue
             if any(call.rpartition(".")[2] in setters for fn in module.functions for call in fn.head.calls):
                 return True

@@ -80,8 +80,23 @@ class Timeouts:
         program.offers.of_unseen_clients()
         for source, way in endless_sources(program):
             self._unbounded_source(source, way)
+        self._leave_to_settings()
         for faults in (*self.missing.values(), self.dropped_context, self.disabled, self.mismatched):
             faults.sort(key=lambda x: (x.span, x.message))
+
+    def _leave_to_settings(self) -> None:
+        """What is found in the XML of a bean, and what the settings themselves say of the same place, is said once."""
+        if not any(module.beans for module in self.program.names.modules.values()):
+            return
+        told = self.program.setting_faults
+        for faults, known in (
+            (self.missing["query"], told.queries),
+            (self.disabled, told.disabled),
+            (self.mismatched, told.mismatched),
+            (self.pool_waits, told.endless_waits),
+        ):
+            places = {(fault.span.path, fault.span.line, fault.span.col) for fault in known}
+            faults[:] = [x for x in faults if (x.span.path, x.span.line, x.span.col) not in places]
 
     # ------------------------------------------------------------ endless waits
 

@@ -1,4 +1,4 @@
-"""Objects that a framework makes and hands to who asks for their type: what its annotations mark, found by type and name."""
+"""Objects that a framework makes and hands to who asks for their type: what its annotations mark and its XML declares."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.values import Env, Flow, Flows, Frame, Obj, Text, union
+from resilint.flow.values import Env, Flow, Flows, Frame, Hop, Obj, Text, union, unknown
+from resilint.link.beans import Given
 from resilint.link.code import Fun, Klass, Module
 
 if TYPE_CHECKING:
@@ -18,16 +19,20 @@ class Bean(NamedTuple):
     """One object of the framework: what makes it, its type and its names."""
 
     maker: Fun | Klass
-    type: Klass | str
+    type: Klass | str | None
+    """`None`: what its factory gives, which is asked where it matters."""
     names: frozenset[str]
     primary: bool
+    by_type: bool = True
+    """It is handed to who asks for its type; else by name only."""
 
 
 class Wiring:
-    """The beans of a program's Java files."""
+    """The beans of a program's Java files, and of its files of XML."""
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, profile: str | None = None) -> None:
         self.resolver = resolver
+        self._profile = profile
         rows = [library.wiring for library in resolver.knowledge.of("java").libraries if library.wiring is not None]
         self._makers = frozenset(name for row in rows for name in row.makers)
         self._components = frozenset(name for row in rows for name in row.components)
@@ -67,6 +72,9 @@ class Wiring:
         for module in names.modules.values():
             if module.language != "java" or module.is_test:
                 continue
+            if module.beans:
+                yield from self._declared(module)
+                continue
             for fn in module.functions[1:]:
                 annotation = self._annotation(fn.head.decorators, self._makers, fn) if fn.head.decorators else None
                 if annotation is None or not fn.head.returns:
@@ -82,20 +90,78 @@ class Wiring:
                     primary = self._annotation(klass.decl.decorators, self._primary, klass) is not None
                     yield Bean(klass, klass, self._texts(annotation) or frozenset({plain}), primary)
 
+    def _declared(self, module: Module) -> Iterator[Bean]:
+        """The beans of a file of XML that are there under the profile in question."""
+        for index, decl in module.beans.items():
+            if not self._is_active(decl.profiles):
+                continue
+            fn = module.functions[index]
+            kind = self.resolver.resolve_type(fn.head.returns[0], fn) if fn.head.returns else None
+            yield Bean(fn, kind or None, decl.names, decl.primary, decl.by_type)
+
+    def _is_active(self, profiles: tuple[str, ...]) -> bool:
+        wanted = self._profile
+        if wanted is None or not profiles:
+            return True
+        return any((name[1:] != wanted) if name.startswith("!") else name == wanted for name in profiles)
+
     def _fits(self, bean: Bean, wanted: Klass | str) -> bool:
-        if bean.type == wanted:
+        if bean.type is not None:
+            return self._is_a(bean.type, wanted)
+        made = self.made(bean)
+        return any(isinstance(x.thing, Obj) and bool(x.thing.type) and self._is_a(x.thing.type, wanted) for x in made)
+
+    def _is_a(self, kind: Klass | str, wanted: Klass | str) -> bool:
+        if kind == wanted:
             return True
         resolver = self.resolver
-        if isinstance(bean.type, Klass):
-            own, external = resolver.mro(bean.type)
-            return wanted in own if isinstance(wanted, Klass) else wanted in external
-        return isinstance(wanted, str) and any(level.name == wanted for level in resolver.knowledge.of("java").mro(bean.type))
+        if isinstance(kind, Klass):
+            own, external = resolver.mro(kind)
+            if wanted in own or wanted in external:
+                return True
+            return isinstance(wanted, str) and any(self._is_a(base, wanted) for base in external if base)
+        return isinstance(wanted, str) and any(level.name == wanted for level in resolver.knowledge.of("java").mro(kind))
+
+    def made(self, bean: Bean) -> Flows:
+        """The object that a bean is."""
+        if isinstance(bean.maker, Klass):
+            return (Flow(Obj("any", bean.maker, None, None)),)
+        return self.resolver.returned_in(self.resolver.frame(bean.maker))
+
+    def named(self, name: str, where: Module) -> list[Bean]:
+        """The beans of a name, those of the same build before others."""
+        return self._nearest(self._by_name.get(name, []), where)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Bean]]:
+        found: dict[str, list[Bean]] = {}
+        for bean in self._beans:
+            for name in sorted(bean.names):
+                found.setdefault(name, []).append(bean)
+        return found
+
+    @staticmethod
+    def _nearest(beans: list[Bean], where: Module) -> list[Bean]:
+        project = _project(where.path)
+        near = [bean for bean in beans if project is not None and _project(bean.maker.module.path) == project]
+        return near or beans
+
+    def given(self, given: Given, frame: Frame) -> Flows:
+        """What XML hands to a bean: another one by name, or a value with placeholders."""
+        module = frame.fn.module
+        if not given.is_bean:
+            hop = Hop(module.path, given.at, given.end, "written here")
+            return (Flow(Env(given.text), (hop,)),)
+        hop = Hop(module.path, given.at, given.end, f"the bean `{given.text}` is meant")
+        beans = self.named(given.text, module)
+        return union(x.hop(hop) for bean in beans for x in self.made(bean)) or unknown("a bean that nothing here declares")
 
     def candidates(self, wanted: Klass | str, named: frozenset[str], place: str, where: Module) -> list[Bean]:
         """The beans that a place of this type may get: by the name its qualifier gives, the primary one, by the place's name.
 
         Those of its own build come before those of others: two applications of one repository have a container each."""
-        fitting = [bean for bean in self._beans if self._fits(bean, wanted)]
+        by_name = (named or {place}) if place else named
+        fitting = [bean for bean in self._beans if (bean.by_type or bean.names & by_name) and self._fits(bean, wanted)]
         project = _project(where.path)
         near = [bean for bean in fitting if project is not None and _project(bean.maker.module.path) == project]
         for beans in (near, fitting):
@@ -122,10 +188,7 @@ class Wiring:
         named = self._texts(self._annotation(decorators, self._qualifiers, where))
         out: list[Flow] = []
         for bean in self.candidates(wanted, named, place, where.module):
-            if isinstance(bean.maker, Klass):
-                out.append(Flow(Obj("any", bean.maker, None, None)))
-            else:
-                out.extend(self.resolver.returned_in(self.resolver.frame(bean.maker)))
+            out.extend(self.made(bean))
         if not out and isinstance(wanted, str) and self._is_framework_made(wanted):
             return (Flow(Obj("bean", wanted, None, f"{place} of {where.key}")),)  # each place gets its own builder
         return union(out)
@@ -160,6 +223,9 @@ def _project(path: str) -> str | None:
 def parameter(wiring: Wiring, param: f.Param, frame: Frame) -> Flows:
     """What the framework hands to a parameter of a function that it calls; nothing where that is not known."""
     fn = frame.fn
+    decl = fn.module.beans.get(fn.index)
+    if decl is not None:
+        return wiring.given(decl.given[param.name], frame)
     if not wiring.is_wired(fn):
         return ()
     return wiring.injected(param.type, param.decorators, param.name, fn)

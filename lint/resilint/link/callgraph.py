@@ -82,7 +82,7 @@ def call_graph(program: Program) -> tuple[list[str], list[Edge]]:
 
     Functions are named by module and qualified name, a module's body by the module, external callables by canonical name.
     """
-    nodes = {function_name(fn) for fn in program.functions("python", "go", "java")}
+    nodes = {function_name(fn) for fn in program.functions("python", "go", "java") if not fn.module.beans}
     accessors = frozenset(fn.name for fn in program.functions("python") if fn.head.is_property)
     with _deep():
         edges = _edges(program, accessors) | java_edges(program)

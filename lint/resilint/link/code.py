@@ -13,6 +13,7 @@ from resilint import facts as f
 
 if TYPE_CHECKING:
     from resilint.knowledge.index import Table
+    from resilint.link.beans import BeanDecl
 
 CODE = ("python", "go", "java")
 """The languages of code that are read."""
@@ -612,6 +613,8 @@ class Module:
     functions: list[Fun] = field(default_factory=list)
     classes: list[Klass] = field(default_factory=list)
     is_test: bool = False
+    beans: dict[int, BeanDecl] = field(default_factory=dict)
+    """Of a file of XML: the bean that each method makes."""
     _open_ended: bool | None = None
 
     def __repr__(self) -> str:

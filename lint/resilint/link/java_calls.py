@@ -38,7 +38,7 @@ def java_edges(program: Program) -> set[tuple[str, str]]:
     edges: set[tuple[str, str]] = set()
     names = program.names.java
     for fn in program.functions("java"):
-        if fn.index:
+        if fn.index and not fn.module.beans:
             caller = java_name(fn)
             for stmt in fn.block:
                 edges.update((caller, _name(target)) for target in _called(names, stmt, fn))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from resilint import facts as f
+from resilint.link.beans import BeanFiles
 from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods, shared_folders
 from resilint.link.java import JavaNames
 from resilint.link.java_members import completed
@@ -53,6 +54,8 @@ class Names:
         for path in sorted(files):
             if files[path].kind in CODE:
                 self.modules[path] = module_of(path, _whole(files[path]), is_test(path))
+        self._beans = BeanFiles(files, is_test)
+        self._link_beans()
         self._index()
 
     def replace(self, path: str, facts: f.FileFacts | None) -> None:
@@ -61,6 +64,8 @@ class Names:
         if facts is not None and facts.kind in CODE:
             self.modules[path] = module_of(path, _whole(facts), self._is_test(path))
             self.modules = dict(sorted(self.modules.items()))
+        if self._beans.put(path, facts):
+            self._link_beans()
         if old is not None or path in self.modules:
             for module in self.modules.values():
                 if module.language == "go":
@@ -69,6 +74,12 @@ class Names:
             self._index()
 
     # ------------------------------------------------------------ building
+
+    def _link_beans(self) -> None:
+        """Files of beans are linked all together: a bean may have its parent in another."""
+        code = {path: module for path, module in self.modules.items() if not module.beans}
+        code.update((module.path, module) for module in self._beans.modules())
+        self.modules = dict(sorted(code.items()))
 
     def _index(self) -> None:
         self.__dict__.pop("java", None)
