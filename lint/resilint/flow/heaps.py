@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _HOLE_WORD = re.compile(rf"(?<!\S){HOLE}")
 """A word that may be any option."""
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,6})?\Z")
-_LEFT = 16
+_FOR_EVER = 16.0
+"""How many times its limit memory without an end is, to order faults of one place."""
 
 
 @dataclass
@@ -236,13 +237,8 @@ def _words_of(image: str | None, built: dict[tuple[str, ...], f.Setting]) -> lis
         if whole is None or image is None:
             continue
         items = [s for path, s in built.items() if len(path) == 2 and path[0] == name] if whole.kind == "list" else [whole]
-        found += [Given(s.text if "$" not in s.text else _named_holes(s.text), image, s) for s in items]
+        found += [Given(s.text, image, s) for s in items]
     return found
-
-
-def _named_holes(text: str) -> str:
-    """A command of a shell: its variables stay, as they are looked up by name."""
-    return text
 
 
 def _starts(text: str, programs: Iterable[str]) -> bool:
@@ -268,20 +264,21 @@ def _target(
     collector = variables.get(runtime.collector or "")
     if collector is None or not any(fnmatchcase(collector.text.strip(), pattern) for pattern in runtime.off):
         return
-    aimed = runtime.target in variables and (target is None or not any(fnmatchcase(target.text, pattern) for pattern in runtime.off))
+    off = target is not None and any(fnmatchcase(target.text, pattern) for pattern in runtime.off)
+    aimed = runtime.target in variables and not off
     if aimed or container.inherits or _fits(program, runtime):
         return
     said = f"{runtime.collector}={collector.text} without {runtime.target}: nothing is collected and memory grows for ever"
-    steps = ()
+    aside: tuple[Step, ...] = ()
     if container.limit is not None:
-        steps = (Step(program.containers.span(container.limit), f"the container may use {container.limit.text}"),)
-    yield _LEFT, Fault(program.containers.span(collector), said, Value(None, Confidence.HIGH, steps))
+        aside = (Step(program.containers.span(container.limit), f"the container may use {container.limit.text}"),)
+    yield _FOR_EVER, Fault(program.containers.span(collector), said, Value(None, Confidence.HIGH, aside))
 
 
 def _fits(program: Program, runtime: RuntimeRow) -> bool:
     """Whether code sets the target, or a library does that is told the container's limit."""
     lasts = {name.rpartition(".")[2] for name in runtime.targets}
-    if any(not site.fn.module.is_test for site in program.sites(lasts.__contains__)):
+    if any(True for _ in program.sites(lasts.__contains__, *CODE, among=lambda module: not module.is_test)):
         return True
     return any(imp.target in runtime.fits for module in program.names.modules.values() for imp in module.facts.imports)
 
@@ -291,7 +288,8 @@ def _switched_off_in_code(program: Program, runtime: RuntimeRow) -> Iterator[Fau
     lasts = {name.rpartition(".")[2] for name in runtime.switches}
     if not lasts:
         return
-    sites = [s for s in program.sites(lasts.__contains__, *CODE) if not s.fn.module.is_test and _is_one(program, s, runtime.switches)]
+    called = program.sites(lasts.__contains__, *CODE, among=lambda module: not module.is_test)
+    sites = [site for site in called if _is_one(program, site, runtime.switches)]
     off = [site for site in sites if _is_negative(program, site)]
     if not off or len(off) != len(sites) or _fits(program, runtime):
         return  # what is switched on again is off for a while only

@@ -451,8 +451,11 @@ class DeadlineRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Seconds where nothing is written but the command, or the block with a name."""
     stops: bool = False
     """The work is ended when it is over; else only whoever waits leaves."""
+    then: str = ""
+    """What happens when it is over, for messages: a clause."""
     share: str | None = None
-    """Setting of how many units of work one limit is for; `share_default` where it is not written."""
+    """Key beside `key` of how many units of work one limit is for, one after the other; `share_default` where it is not written.
+    Of the limit and this one has to be written."""
     share_default: int = 1
 
 
@@ -767,6 +770,8 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     those of `setting` in `bounds`."""
     errors: tuple[RetryPart, ...] = ()
     """Which errors it repeats on; absent or not given: any."""
+    context: tuple[RetryPart, ...] = ()
+    """Where it is given a context whose end ends it."""
     only: Literal["connect"] | None = None
     """By itself it repeats only what never reached the peer."""
     at_once: bool = False
@@ -784,6 +789,65 @@ class SelectRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Calls that bring the rows; empty: whatever uses the selection does."""
     anywhere: bool = False
     """The first name alone tells the library: files that use it import nothing of it."""
+
+
+class DeclareRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Code that declares, or fills, something of a broker that keeps what nobody has taken yet: a queue, a stream, a topic."""
+
+    names: tuple[str, ...]
+    """Canonical calls, constructors and struct types."""
+    what: Literal["queue", "stream", "topic"] = "queue"
+    named: tuple[str | int, ...] = ()
+    """Arguments or fields that hold its name: the first that is written."""
+    limits: tuple[str | int, ...] = ()
+    """Arguments, fields and calls on the result that limit its length or the age of what is in it. Values of 0 and below, and none,
+    do not."""
+    mapping: tuple[str | int, ...] = ()
+    """Arguments that hold a mapping of further arguments, and calls on the result that take a name and a value."""
+    keys: tuple[str, ...] = ()
+    """Names in such a mapping that limit it."""
+    temporary: tuple[str | int, ...] = ()
+    """Arguments, fields and calls by which it ends with its user, or is only looked up."""
+    trimmed_by: tuple[str, ...] = ()
+    """Last segments of calls that shorten such things somewhere else."""
+    by_policy: bool = False
+    """The broker may limit it by a policy, too."""
+    arity: tuple[int, ...] = ()
+    """Only calls with one of these numbers of arguments."""
+
+
+class ConsumeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A call that has a broker push messages to the object it is called on, as many at once as the slot `prefetch` says."""
+
+    names: tuple[str, ...]
+    acknowledged: tuple[str | int, ...] = ()
+    """Arguments that, when true, acknowledge what is pushed at once: then the slot has no effect."""
+
+
+class BacklogRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How settings declare something of a broker that keeps what nobody has taken yet."""
+
+    what: Literal["queue", "stream", "topic"] = "queue"
+    formats: tuple[str, ...] = ()
+    """Kinds of files it is written in; empty: any."""
+    document: tuple[SettingMark, ...] = ()
+    """What has to stand in the document for it to be of this system; all of them."""
+    block: str = ""
+    """Path of one, dotted, as in `SettingMark`; empty: the whole document."""
+    name: str
+    """Key of its name."""
+    limits: tuple[SettingMark, ...] = ()
+    """Any of them: its length, or the age of what is in it, is limited."""
+    endless: tuple[SettingMark, ...] = ()
+    """Any of them says that there is no limit. Empty: that none is written says so."""
+    temporary: tuple[SettingMark, ...] = ()
+    """Any of them: it ends with its user, or keeps the last of each key only."""
+    policy: str = ""
+    """Path of one policy that may limit it too, as `block`."""
+    policy_document: tuple[SettingMark, ...] = ()
+    pattern: str = ""
+    """Key of a policy's pattern over names."""
+    policy_limits: tuple[SettingMark, ...] = ()
 
 
 class ContainerRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -847,6 +911,23 @@ class RuntimeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Import paths of libraries that set the target from the container's limit, unless the variable does."""
 
 
+class PlacementRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How manifests of an orchestrator tie the pods of a workload to a place."""
+
+    kinds: tuple[str, ...]
+    """What `kind` says of documents that describe pods."""
+    pods: tuple[str, ...]
+    """Dotted paths at which the specification of the pods may stand."""
+    zones: tuple[str, ...]
+    """Labels of nodes that name their zone."""
+    nodes: tuple[str, ...] = ()
+    """Labels that name the node itself."""
+    elsewhere: tuple[str, ...] = ()
+    """Patterns (fnmatch) of labels that say nothing of the zone."""
+    near: tuple[str, ...] = ()
+    """Annotations or labels of a workload that name what it has to be near."""
+
+
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One knowledge file."""
 
@@ -874,11 +955,15 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pools: tuple[PoolRow, ...] = ()
     containers: tuple[ContainerRow, ...] = ()
     runtimes: tuple[RuntimeRow, ...] = ()
+    placements: tuple[PlacementRow, ...] = ()
     texts: dict[str, str] = {}
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
     retries: tuple[RetryRow, ...] = ()
     selects: tuple[SelectRow, ...] = ()
+    declares: tuple[DeclareRow, ...] = ()
+    consumes: tuple[ConsumeRow, ...] = ()
+    backlogs: tuple[BacklogRow, ...] = ()
     wiring: Wiring | None = None
     words: dict[str, tuple[str, ...]] = {}
     """Words of names, by what they tell of a list of peers or of a hash (see `config/routing.yaml`)."""
