@@ -35,6 +35,9 @@ _SAY_NOTHING = frozenset({"", "service", "services", "svc", "cluster", "upstream
 """Words of names that say nothing of which service is meant."""
 _HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "unix", "host.docker.internal"})
 _REQUEST = frozenset({"request"})
+_MOST_SHARED = 1_000_000
+_MANY = frozenset({"List", "Collection", "Iterable", "ConsumerRecords", "Set"})
+"""Types of parameters that hold several messages at once."""
 
 Mount = tuple[str, int, int]
 """Where a router is made, or `_ANYWHERE`: the one of the whole process."""
@@ -55,6 +58,8 @@ class Above:
     """Where it is written, or what has it by default."""
     share: int = 1
     """How many units of work it is for, one after the other."""
+    then: str = "it answers when nobody waits any more"
+    """What becomes of work that takes longer."""
 
     @property
     def key(self) -> tuple[float, Span]:
@@ -109,21 +114,15 @@ class Aboves:
         yield from self._declared(fn, entry)
         for figure in self._figures_at.get(self.home(fn.module.path), ()):
             if _limits(figure.row, fn, entry):
-                yield self._above(figure)
+                above = self._above(figure)
+                yield replace(above, share=1) if figure.share > 1 and _takes_many(fn) else above
         yield from self._of_servers(fn, entry)
 
     def _above(self, figure: _Figure) -> Above:
         row = figure.row
         said = f"{row.what}: {say_seconds(figure.seconds)}"
-        return Above(
-            figure.seconds,
-            row.what,
-            row.stops,
-            figure.confidence,
-            (*figure.steps, Step(figure.span, said)),
-            figure.span,
-            figure.share,
-        )
+        steps = (*figure.steps, Step(figure.span, said))
+        return Above(figure.seconds, row.what, row.stops, figure.confidence, steps, figure.span, figure.share, _then(row))
 
     # ------------------------------------------------------------ declared
 
@@ -173,7 +172,8 @@ class Aboves:
         owner = name.rpartition(".")[0].rpartition(".")[2] or name
         text = f"the {slot.bound.arg or slot.bound.field or 'limit'} of {owner}"
         sure = Confidence.HIGH if slot.flow is not None else Confidence.MEDIUM
-        yield Above(longest, text, True, sure, self._way(slot, span, f"{text}: {say_seconds(longest)}"), span)
+        steps = self._way(slot, span, f"{text}: {say_seconds(longest)}")
+        yield Above(longest, text, True, sure, steps, span, then="it is ended before it is done")
 
     def _way(self, slot: Slot, span: Span, said: str) -> tuple[Step, ...]:
         """How a limit came to where it is written."""
@@ -240,7 +240,7 @@ class Aboves:
                 slot = next(slot for slot in source.slots if slot.number == max(known))
                 span = self.program.span_of(*(slot.written or (fn, node)))
                 steps = self._way(slot, span, f"{row.what}: {say_seconds(max(known))}")
-                server.limit = Above(max(known), row.what, row.stops, Confidence.HIGH, steps, span)
+                server.limit = Above(max(known), row.what, row.stops, Confidence.HIGH, steps, span, then=_then(row))
         frame = self.resolver.frame(fn)
         kind = self.resolver.table(fn.module).type(row.type or "")
         for part in kind.parts if kind is not None else ():
@@ -511,7 +511,9 @@ class Aboves:
                 found = _key_below(around, key, settings)
             if found is None and row.base is not None:
                 found = _key_below(_pattern(row.base), key, settings)
-            place_of = found if found is not None else names[0] if row.default is not None and names else None
+            shared = next((s for have, s in inside if row.share is not None and matches_path(_pattern(row.share), have)), None)
+            default_of = shared if row.share is not None else names[0] if names else None
+            place_of = found if found is not None else default_of if row.default is not None else None
             if place_of is None:
                 continue
             seconds = judge(_bound(row), found.text, row.bare).number if found is not None else row.default
@@ -520,7 +522,15 @@ class Aboves:
             texts = [s.text for s in names] + ([place[-1].partition("#")[0]] if row.named and place else [])
             span = self.program.span(path, min(place_of.key_at, place_of.at), max(place_of.end, place_of.key_end))
             sure = Confidence.LOW if library.verified is False else Confidence.MEDIUM
-            yield _Figure(row, library, seconds, path, span, sure, tuple(self._behind(row, texts, settings)))
+            count, steps = row.share_default, ()  # type: int, tuple[Step, ...]
+            if shared is not None:
+                if not shared.text.isdigit() or not 0 < int(shared.text) < _MOST_SHARED:
+                    continue
+                count = int(shared.text)
+                steps = (
+                    Step(self.program.span(path, shared.key_at, shared.end), f"for up to {count} of them, one after the other"),
+                )
+            yield _Figure(row, library, seconds, path, span, sure, tuple(self._behind(row, texts, settings)), steps, count)
 
     @staticmethod
     def _behind(row: DeadlineRow, names: list[str], settings: list[tuple[Path, f.Setting]]) -> Iterator[str]:
@@ -614,6 +624,16 @@ def _limits(row: DeadlineRow, fn: Fun, entry: Entry) -> bool:
         and (not row.languages or fn.module.language in row.languages)
         and (not row.makers or any(fnmatchcase(maker.name, pattern) for maker in entry.makers for pattern in row.makers))
     )
+
+
+def _then(row: DeadlineRow) -> str:
+    return row.then or ("it is ended before it answers" if row.stops else "it answers when nobody waits any more")
+
+
+def _takes_many(fn: Fun) -> bool:
+    """Whether an entry is given several units of work at once."""
+    types = [p.type for p in fn.positional if p.type is not None]
+    return any(t.shape in ("list", "array") or t.name.rpartition(".")[2] in _MANY for t in types)
 
 
 def _loosest(figures: list[_Figure]) -> list[_Figure]:

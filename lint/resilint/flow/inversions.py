@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from resilint.flow.above import Above
 from resilint.flow.effects import Term, Worst, shown
 from resilint.flow.queues import say
+from resilint.flow.spawns import short
 from resilint.flow.timeouts import Fault
 from resilint.link.code import Fun
 from resilint.model import Confidence, Span, Step, Value
@@ -87,15 +88,8 @@ class Inversions:
         """One fault for a deadline: about the entry that outlasts it most, those that do it without retries first."""
         case = max(cases, key=lambda c: (not c.retried, c.work.known))
         above, work = case.above, case.work
-        total = say(work.known * above.share)
-        said = shown(work.terms)
-        if above.share > 1:
-            said = f"{above.share} × ({said})"
-        least = "" if work.exact else "at least "
-        equal = f" = {total}" if said.partition(" ")[0] + " " + said.split(" ")[1] != total or len(work.terms) > 1 else ""
-        end = "is ended before it answers" if above.stops else "answers when nobody waits any more"
         only = "with its retries " if case.retried else ""
-        message = f"{self._name(case.fn)} can take {only}{least}{said}{equal} ≥ {say(above.seconds)} of {above.text}: it {end}"
+        message = f"{self._name(case.fn)} can take {only}{self._sum(case)} ≥ {say(above.seconds)} of {above.text}: {above.then}"
         rest = [other for other in cases if other is not case]
         if rest:
             message += f"; so can {len(rest)} more"
@@ -105,6 +99,22 @@ class Inversions:
             steps.append(self._head(other.fn, text))
         sure = min([above.confidence, *(term.confidence for term in work.terms)], default=Confidence.HIGH)
         return Fault(above.span, message, Value(work.known, sure, tuple(steps)))
+
+    def _sum(self, case: _Case) -> str:
+        """The work of a case as a sum: `2 + 15 s quote, 2 + 10 s tax = 29 s`."""
+        work, share = case.work, case.above.share
+        terms: list[Term] = []
+        for term in work.terms:
+            fn = term.where[0] if term.where is not None else None
+            named = fn is not None and fn is not case.fn and fn.head.kind not in ("lambda", "module")
+            terms.append(term._replace(name=fn.name if fn is not None and named else short(term.name)))
+        said = shown(tuple(merged(terms)))
+        total = say(work.known * share)
+        if share > 1:
+            said = f"{share} × ({said})"
+        if len(terms) > 1 or share > 1 or not said.startswith(f"{total} "):
+            said += f" = {total}"
+        return said if work.exact else f"at least {said}"
 
     @cached_property
     def _endless(self) -> list[Fault]:
@@ -152,6 +162,15 @@ def _reaches(number: float, limit: float) -> bool:
     return number >= limit * (1 - 1e-9)
 
 
-def largest(terms: tuple[Term, ...]) -> Term | None:
-    """The longest summand."""
-    return max(terms, key=lambda term: term.seconds, default=None)
+def merged(terms: Iterable[Term]) -> Iterator[Term]:
+    """Summands of one name and length as one: `3 × 4 s Client.get`."""
+    kept: dict[tuple[str, str], list[Term]] = {}
+    for term in terms:
+        kept.setdefault((term.name, term.amount), []).append(term)
+    for same in kept.values():
+        first = same[0]
+        if len(same) == 1:
+            yield first
+            continue
+        amount = f"({first.amount})" if "+" in first.amount and "×" not in first.amount else first.amount
+        yield first._replace(seconds=sum(term.seconds for term in same), amount=f"{len(same)} × {amount}")
