@@ -124,6 +124,8 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Slot `backoff`: written here, it is the first of pauses that are so many times the one before each."""
     random: bool = False
     """Slot `backoff`: written here, it is the longest that a random pause can be."""
+    means: Literal["endless"] | float | None = None
+    """Slots of retries: what it says where it takes no value: `infiniteRetry()`, `noBackoff()`."""
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -249,6 +251,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Each of its threads serves many tasks in turn and must never wait."""
     helps: bool = False
     """Executors: a thread that waits for another task of the same pool runs tasks meanwhile, or another thread takes its place."""
+    processes: bool = False
+    """Executors: its tasks run in processes of their own, which share no object with this one."""
     when_full: WhenFull | None = None
     """Executors: what submitting past the limits does, unless a part (a policy) says otherwise. Pools of connections: what asking
     for one past `concurrency` does, unless given: it waits."""
@@ -732,6 +736,8 @@ class RetryPart(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """As in `Bound`: the part is argument 0 of that call."""
     setter: str | None = None
     field: str | None = None
+    optional: bool = False
+    """Something else may stand there, which says nothing."""
 
 
 class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -742,6 +748,7 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Canonical: types of policies, decorators, annotations, calls."""
     form: Literal[
         "policy",  # an object, a decorator or a function of a library that stands for one
+        "part",  # the same, which does nothing until something is given it
         "annotation",  # on a method, or on a class for all its methods
         "call",  # runs the operation that it is given
         "client",  # an object whose own calls are repeated
@@ -776,6 +783,10 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """By itself it repeats only what never reached the peer."""
     at_once: bool = False
     """The first repetition does not pause."""
+    spreads: bool = False
+    """A longest pause without growth makes each random up to it."""
+    switches: dict[str, str] = {}
+    """`settings`: slots that count only where the key of this name is true."""
 
 
 class SelectRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
