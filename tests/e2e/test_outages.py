@@ -36,7 +36,12 @@ FOUND = {
             "mergeQueue",
             "500 batches of 20 × 27 ms (declared) ÷ 1 worker (declared) = 13.5 s ≥ 0.7 × 40 ms",
         ),
-        ("RS403", "account/Merger.java", "mergeQueue", "linger 20 ms (declared) + 27 ms (declared) for one batch = 47 ms ≥ 40 ms"),
+        (
+            "RS403",
+            "account/Merger.java",
+            "System.nanoTime() + LINGER",
+            "linger 20 ms (declared) + 27 ms (declared) for one batch = 47 ms ≥ 40 ms",
+        ),
         ("RS601", "client/AccountClient.java", "peers.get(hash(account) % peers.size())", "filtered by zone"),
         ("RS601", "deploy/promo.yaml", "consistentHash:", "locality"),
     ],

@@ -14,7 +14,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 public class Limits {
+    private static final long SHORT = MILLISECONDS.toNanos(20);
     private Duration read = Duration.ofSeconds(4);
     private Duration none = null;
     Limits read(Duration read) { this.read = read; return this; }
@@ -56,6 +58,8 @@ def answers(expr: str) -> set[float | str | None]:
     ("expr", "expected"),
     [
         ("Duration.of(3, ChronoUnit.SECONDS)", {3.0}),
+        ("Duration.ofNanos(SHORT)", {0.02}),
+        ("Duration.ofNanos(MILLISECONDS.toNanos(20))", {0.02}),
         ("Duration.ofSeconds(args.length > 1 ? 3 : 5)", {3.0, 5.0}),
         ("Duration.ofSeconds(3).plusMillis(500)", {3.5}),
         ("Duration.ofSeconds(3).plus(2, ChronoUnit.MINUTES)", {123.0}),

@@ -84,14 +84,15 @@ class Java:
             for level in self.names.mro(around)[0]:
                 if name in level.fields or name in level.overloads:
                     return self.resolver.attributes((Flow(ClassVal(level)),), name, at, self.resolver.frame(fn))
-        if found := self.type_value(name, klass):
+        # A static import is written like that of a nested type: capitals alone are a constant.
+        if not name.isupper() and (found := self.type_value(name, klass)):
             return found
         for imp in fn.module.imports.get(name, ()):
             if imp.is_static:
                 owner = self.names.type(imp.target, fn.module)
                 holder: Thing = ClassVal(owner) if isinstance(owner, Klass) else Ext(owner or imp.target)
                 return self.resolver.attributes((Flow(holder),), imp.name or name, at, self.resolver.frame(fn))
-        return unknown("a name that nothing here declares")
+        return self.type_value(name, klass) or unknown("a name that nothing here declares")
 
     def type_value(self, name: str, where: Fun | Klass | Module) -> Flows:
         """What a name means as a type; nothing if it means none."""
