@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from resilint.flow.abandoned import Abandoned
     from resilint.flow.above import Aboves
     from resilint.flow.after_cancel import AfterCancel
+    from resilint.flow.backlogs import Backlogs
     from resilint.flow.balancers import Balancers
     from resilint.flow.batches import Batch
     from resilint.flow.blocking import Blocking
     from resilint.flow.choices import Choices
     from resilint.flow.containers import Containers
+    from resilint.flow.churn import Churn
     from resilint.flow.draws import Draws
     from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors
@@ -385,6 +387,13 @@ class Program:
         return tuple(self.spawning.all())
 
     @cached_property
+    def churn(self) -> Churn:
+        """What opens its connections anew for each call."""
+        from resilint.flow.churn import Churn
+
+        return Churn(self)
+
+    @cached_property
     def draws(self) -> Draws:
         """Pools of connections, held against the work that draws on them."""
         from resilint.flow.draws import Draws
@@ -448,6 +457,13 @@ class Program:
         from resilint.flow.queues import Queues
 
         return Queues(self)
+
+    @cached_property
+    def backlogs(self) -> Backlogs:
+        """Queues outside the process, and what limits them."""
+        from resilint.flow.backlogs import Backlogs
+
+        return Backlogs(self)
 
     @cached_property
     def scans(self) -> Scans:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.pools import Ceiling
-from resilint.flow.spawns import Spawn, family, short
+from resilint.flow.spawns import Spawn, short
 from resilint.flow.surfaces import Written, project_of
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Hop, Obj
 from resilint.flow.waits import Wait
 from resilint.flow.widths import Gate, Width, Widths, plural, smallest
-from resilint.knowledge.schema import Bound, TypeEntry
+from resilint.knowledge.schema import Bound, Part, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass
 from resilint.model import Confidence, Severity, Span, Step, Value
 
@@ -50,13 +50,13 @@ class Pool(NamedTuple):
     refuses: bool
     """Who asks for more gets an error, instead of waiting."""
     grows: tuple[Step, ...] = ()
+    named: Obj | None = None
+    """What users know it by, where it is a part that nobody wrote."""
 
     @property
     def place(self) -> tuple[str, int]:
         """Where it is made: what two names of one pool have in common."""
-        node = self.obj.node
-        path = self.obj.frame.fn.module.path if self.obj.frame is not None else ""
-        return (path, node.at) if isinstance(node, f.Node) else (path, -1)
+        return _place(self.obj)
 
 
 class Draw(NamedTuple):
@@ -158,9 +158,7 @@ class Draws:
             return
         if number == inf and not kept.written:
             return  # RS301 says it, and no number was meant for it.
-        place = self._place_of(pool)
-        if place is None:
-            return
+        place = self._place_of(pool) or self._at_wait(draw)
         over = width_there / max(kept.number, 0.5)
         known = churning.get((place[0].path, place[1]))
         if known is None or known[0] < over:
@@ -178,7 +176,13 @@ class Draws:
         if pool.refuses:
             text = text.removesuffix(", with their own clocks running")
         sure = min(Confidence.HIGH if pool.most.written else Confidence.MEDIUM, pool.most.confidence)
-        steps = (*width.gate.steps, *self._width_step(width), *draw.steps, self._wait_step(draw), *self._pool_steps(pool, pool.most))
+        steps = (
+            *width.gate.steps,
+            *self._width_step(width),
+            *draw.steps,
+            self._wait_step(draw),
+            *self._pool_steps(pool, pool.most),
+        )
         return Fault(self.program.span_of(*width.gate.where), text, Value(width.number, sure, _once(steps)))
 
     def _churns(self, spawn: Spawn, width: Width, draw: Draw, span: Span) -> Fault:
@@ -189,7 +193,9 @@ class Draws:
         if pool.most.state == "finite" and pool.most.number is not None:
             at_once = min(at_once, pool.most.number)
         if at_once == inf:
-            many = f"{width.gate.text.removeprefix('one for each of ')} decides how many connections {self._name(pool)} opens at once"
+            many = (
+                f"{width.gate.text.removeprefix('one for each of ')} decides how many connections {self._name(pool)} opens at once"
+            )
             text = (
                 f"{many} and it keeps {kept:,.0f}: the rest are closed after use and hold their ports for {TIME_WAIT} s "
                 f"({port_rate()})"
@@ -201,7 +207,13 @@ class Draws:
                 f"after use, and each holds its port for {TIME_WAIT} s ({port_rate()} to one peer)"
             )
         sure = min(Confidence.HIGH if pool.kept.written else Confidence.MEDIUM, pool.kept.confidence)
-        steps = (*self._pool_steps(pool, pool.kept), *width.gate.steps, *self._width_step(width), *draw.steps, self._wait_step(draw))
+        steps = (
+            *self._pool_steps(pool, pool.kept),
+            *width.gate.steps,
+            *self._width_step(width),
+            *draw.steps,
+            self._wait_step(draw),
+        )
         return Fault(span, text, Value(at_once, sure, _once(steps)))
 
     def _width_step(self, width: Width) -> Iterator[Step]:
@@ -222,8 +234,7 @@ class Draws:
             yield self.program.step(pool.obj.frame.fn, pool.obj.node, said)
 
     def _name(self, pool: Pool) -> str:
-        kind = self.resolver.external_type(pool.obj)
-        return short(kind) if "/" in kind else ".".join(kind.split(".")[-2:]) if _is_java(kind) is False else kind.rpartition(".")[2]
+        return short_type(self.resolver.external_type(pool.named or pool.obj), self.program.slots.language(pool.obj))
 
     def _place_of(self, pool: Pool) -> tuple[Span, int] | None:
         """Where to say that a pool keeps too few: where its number is written, if that is a statement of its own, else where it is
@@ -238,6 +249,10 @@ class Draws:
             if own is not None:
                 return own, own.line
         span = self.program.span_of(made, node)
+        return span, span.line
+
+    def _at_wait(self, draw: Draw) -> tuple[Span, int]:
+        span = self.program.span_of(draw.wait.fn, draw.wait.site.call)
         return span, span.line
 
     def _statement_of(self, hops: tuple[Hop, ...], obj: Obj) -> Span | None:
@@ -331,7 +346,7 @@ class Draws:
         self, wait: Wait, way: _Way, inside: frozenset[Fun], spawn: Spawn, seen: set[tuple[tuple[str, int], float | None]]
     ) -> Iterator[Draw]:
         pool = self._pool_of_wait(wait)
-        if pool is None or not self._shared(pool.obj, wait, inside, spawn):
+        if pool is None or not self._shared(pool.obj, inside, spawn):
             return
         gates = (*way.gates, *self.widths.at(wait.site))
         least = smallest(gates)
@@ -347,26 +362,22 @@ class Draws:
                 return pool
         return self._configured(wait)
 
-    def _shared(self, obj: Obj, wait: Wait, inside: frozenset[Fun], spawn: Spawn) -> bool:
+    def _shared(self, obj: Obj, inside: frozenset[Fun], spawn: Spawn) -> bool:
         """Whether all pieces of work use the same one: it is not made by them, nor anew for each."""
-        for one in (obj, wait.holder):
-            if one is None or one.kind in ("instance", "bean"):
-                continue
-            fn = one.fn
-            if fn is None or one.kind == "outside" or fn in inside:
+        if obj.kind in ("instance", "bean") or (obj.kind == "call" and obj.frame is None):
+            return True  # One for the whole process.
+        fn, frame = obj.fn, obj.frame
+        if fn is None or frame is None or obj.kind == "outside" or self._in_round(obj.node if fn is spawn.fn else None, spawn):
+            return False
+        while frame is not None:
+            if frame.fn in inside or (
+                frame.caller is not None and frame.caller.fn is spawn.fn and self._in_round(frame.site, spawn)
+            ):
                 return False
-            frame = one.frame
-            while frame is not None:
-                if frame.fn in inside:
-                    return False
-                if frame.fn is spawn.fn and self._in_round(frame.site if frame is not one.frame else one.node, spawn):
-                    return False
-                if frame.caller is not None and frame.caller.fn is spawn.fn and self._in_round(frame.site, spawn):
-                    return False
-                frame = frame.caller
-            owner = self.resolver.owner(fn)
-            if owner is not None and fn.name == "__init__" and self._made_often(owner, inside, spawn):
-                return False
+            frame = frame.caller
+        owner = self.resolver.owner(fn)
+        if owner is not None and fn.name == "__init__" and self._made_often(owner, inside, spawn):
+            return False
         return True
 
     def _in_round(self, node: object, spawn: Spawn) -> bool:
@@ -402,8 +413,9 @@ class Draws:
         kept, most, over = ceiling(obj, "idle_connections"), ceiling(obj, "concurrency"), ceiling(obj, "overflow")
         home = next((c.holder for c in (most, kept, over) if c.holder is not None and c.state != "unknown"), None)
         if most.state == kept.state == over.state == "unknown":
-            standing = self._standing(obj)
-            return self.pool(standing) if standing is not None else None
+            other = self._standing(obj) or self._taken_out(obj)
+            found = self.pool(other) if other is not None else None
+            return found._replace(named=obj) if found is not None else None
         holder = home or obj
         table = self.program.knowledge.of(slots.language(holder))
         name = self.resolver.external_type(holder)
@@ -434,28 +446,57 @@ class Draws:
 
     def _standing(self, obj: Obj) -> Obj | None:
         """What a library puts in the place of a part that nobody gave: an adapter, a transport."""
-        if not isinstance(obj.type, str) or obj.kind == "outside":
-            return None
         slots = self.program.slots
         table = self.program.knowledge.of(slots.language(obj))
         current: Obj | None = obj
-        while current is not None:
+        for _ in range(_DEEP):
+            if current is None or not isinstance(current.type, str) or current.kind in ("outside", "any"):
+                return None
             name = self.resolver.external_type(current)
             for level in table.mro(name) if name else ():
                 for part in level.parts:
-                    kind = table.type(part.default) or table.instance(part.default) if part.default is not None else None
-                    if kind is None or any(b.slot in ("idle_connections", "concurrency") for b in kind.bounds) is False:
-                        inherited = kind is not None and any(
-                            b.slot in ("idle_connections", "concurrency") for b in table.bounds(kind.name)
-                        )
-                        if not inherited:
-                            continue
-                    assert kind is not None
-                    if any(True for _ in slots.parts(current)):
+                    kind = table.type(part.default) if part.default is not None else None
+                    if kind is None or not any(row.slot in ("idle_connections", "concurrency") for row in table.bounds(kind.name)):
+                        continue
+                    if next(iter(slots.parts(current)), None) is not None or self._replaced(kind, part, current):
                         return None
                     return Obj("call", kind.name, current.frame, current.node, kind.name, None, ())
             current = current.parent if current.kind in ("call", "base") else None
         return None
+
+    def _replaced(self, kind: TypeEntry, part: Part, obj: Obj) -> bool:
+        """Whether a part was given that cannot be read, or the program writes on the library's own instance."""
+        if part.field is not None and self.resolver.written(obj, part.field):
+            return True
+        table = self.program.knowledge.of(self.program.slots.language(obj))
+        fields = {row.field for row in table.bounds(kind.name) if row.slot in ("idle_connections", "concurrency") and row.field}
+        shared = {name.rpartition(".")[2] for level in table.mro(kind.name) for name in level.instances}
+        return bool(shared) and any(
+            not writer.module.is_test and any(name.encode() in self.program.source(writer.module.path) for name in shared)
+            for field in (*fields, *shared)
+            for writer in self.program.names.writers(field)
+        )
+
+    def _taken_out(self, obj: Obj) -> Obj | None:
+        """The pool that code takes out of a mapper to set its limits: `sqlDB, _ := gormDB.DB()`."""
+        current: Obj | None = obj
+        for _ in range(_DEEP):
+            if current is None:
+                return None
+            found = self._inner.get(_place(current)) if isinstance(current.node, f.Node) else None
+            if found is not None:
+                return found
+            current = current.parent
+        return None
+
+    @cached_property
+    def _inner(self) -> dict[tuple[str, int], Obj]:
+        """Pools whose limits are set by calls, by the place of what they were taken out of."""
+        return {
+            _place(above): obj
+            for obj in self._limited
+            if obj.kind == "call" and (above := obj.parent) is not None and isinstance(above.node, f.Node)
+        }
 
     def _is_local(self, obj: Obj) -> bool:
         """Whether it speaks to a database in the same process, which has no connections to speak of."""
@@ -468,7 +509,7 @@ class Draws:
             name = self.resolver.external_type(current)
             for level in table.mro(name) if name else ():
                 for behind in slots.behind(level, current):
-                    if any(entry.in_process for entry in table.mro(str(behind.type))):
+                    if any(entry.in_process or entry.enough == ("lock_wait",) for entry in table.mro(str(behind.type))):
                         return True
             parts = list(slots.parts(current))
             current = current.parent or (parts[0] if parts else None)
@@ -537,10 +578,8 @@ class Draws:
 
     def _uneven(self) -> Iterator[tuple[Fault, tuple[str, int], float]]:
         """Pools whose own limits say that they open more connections than they keep, in code and in settings."""
-        for obj in self._limited():
+        for obj in self._limited:
             pool = self.pool(obj)
-            if pool is None or pool.most.holder is not pool.kept.holder and pool.kept.holder is not None:
-                pass
             if pool is None or pool.most.state != "finite" or pool.kept.state != "finite":
                 continue
             most, kept = pool.most.number, pool.kept.number
@@ -557,8 +596,12 @@ class Draws:
         text = _uneven_text(self._name(pool), most, kept, "" if pool.kept.written else " by default")
         return Fault(span, text, Value(most, sure, _once(steps)), _severity(most, kept))
 
-    def _limited(self) -> Iterator[Obj]:
+    @cached_property
+    def _limited(self) -> list[Obj]:
         """Objects of types that say both how many connections they open and how many they keep, where one of it is written."""
+        return list(self._find_limited())
+
+    def _find_limited(self) -> Iterator[Obj]:
         for language in CODE:
             table = self.program.knowledge.of(language)
             setters: set[str] = set()
@@ -645,12 +688,19 @@ class Draws:
             steps = [self.program.surfaces.step(opened, f"{most:g} are opened at most")]
             if beside is not None:
                 steps.append(self.program.surfaces.step(beside, f"{kept:g} are kept"))
-            text = _uneven_text(f"the pool ({entry.name.rpartition('.')[2]})", most, kept, "" if beside is not None else " by default")
+            text = _uneven_text(
+                f"the pool ({entry.name.rpartition('.')[2]})", most, kept, "" if beside is not None else " by default"
+            )
             sure = Confidence.HIGH if beside is not None else Confidence.MEDIUM
             yield Fault(self.program.surfaces.span(at), text, Value(most, sure, tuple(steps)), _severity(most, kept))
 
 
 # ---------------------------------------------------------------- words and numbers
+
+
+def _place(obj: Obj) -> tuple[str, int]:
+    path = obj.frame.fn.module.path if obj.frame is not None else ""
+    return (path, obj.node.at) if isinstance(obj.node, f.Node) else (path, -1)
 
 
 def _uneven_text(name: str, most: float, kept: float, why: str) -> str:
@@ -683,8 +733,9 @@ def _number(program: Program, written: Written) -> float | None:
     return max(numbers, default=None)
 
 
-def _is_java(name: str) -> bool:
-    return name.rpartition(".")[2][:1].isupper() and name.count(".") >= 2 and name[:1].islower()
+def short_type(name: str, language: str) -> str:
+    """A type as code writes it: `sql.DB`, `HikariDataSource`."""
+    return short(name) if language == "go" else name.rpartition(".")[2] if language == "java" else name
 
 
 def _within(site: CallSite, spawn: Spawn) -> bool:
@@ -697,6 +748,3 @@ def _once(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 def _sorted(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple(sorted(faults, key=lambda fault: (fault.span, fault.message)))
-
-
-_ = family

@@ -92,6 +92,10 @@ class Widths:
             return
         pooled = row.backlog != "none" or row.executor is not None
         found = list(dict.fromkeys(self._executors_of(spawn)))
+        table = self.resolver.table(spawn.fn.module)
+        if any((kind := table.type(self.resolver.external_type(obj))) is not None and kind.processes for obj in found):
+            yield UNKNOWN
+            return
         for obj in found:
             gate = self.of_object(obj)
             # One that is made here for two or three tasks never fills.
