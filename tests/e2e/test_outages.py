@@ -24,6 +24,7 @@ FOUND = {
     "gateway": [
         ("RS103", "main.go", "&http.Server{", "no header, idle or write timeout"),
         ("RS105", "httpx/send.go", "&http.Client{", "`options.timeout` never reaches http.Client"),
+        ("RS106", "gate/checkout.go", "func checkout(", "checkout can wait for ever for Client.Do under 5 s of Envoy's route timeout"),
         ("RS304", "httpx/send.go", "answers <- answer{", "nobody receives from `answers`"),
         ("RS702", "httpx/send.go", "return nil, ErrTimeout", "`ErrTimeout` stands for two causes"),
         ("RS703", "gate/checkout.go", "errors.Is(err, httpx.ErrTimeout)", "the code goes on to call"),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from resilint.flow.above import Above
 from resilint.flow.effects import Term, Worst, shown
 from resilint.flow.queues import say
-from resilint.flow.spawns import short
 from resilint.flow.timeouts import Fault
 from resilint.link.code import Fun
 from resilint.model import Confidence, Span, Step, Value
@@ -106,8 +105,9 @@ class Inversions:
         terms: list[Term] = []
         for term in work.terms:
             fn = term.where[0] if term.where is not None else None
-            named = fn is not None and fn is not case.fn and fn.head.kind not in ("lambda", "module")
-            terms.append(term._replace(name=fn.name if fn is not None and named else short(term.name)))
+            # A pause, a timer, a budget say what they are; a call of a library is named for the function that makes it.
+            named = fn is not None and fn is not case.fn and fn.head.kind not in ("lambda", "module") and "." in term.name
+            terms.append(term._replace(name=fn.name if fn is not None and named else _brief(term.name)))
         said = shown(tuple(merged(terms)))
         total = say(work.known * share)
         if share > 1:
@@ -129,7 +129,7 @@ class Inversions:
                 continue
             where = f"{case.above.span.path}:{case.above.span.line}"
             message = (
-                f"{self._name(case.fn)} can wait for ever for {wait.name} under {say(case.above.seconds)} of"
+                f"{self._name(case.fn)} can wait for ever for {_brief(wait.name)} under {say(case.above.seconds)} of"
                 f" {case.above.text} ({where})"
             )
             steps = [*case.above.steps, *self._steps(case)]
@@ -156,6 +156,11 @@ class Inversions:
     @staticmethod
     def _name(fn: Fun) -> str:
         return fn.head.qual if fn.head.kind != "lambda" else "a handler"
+
+
+def _brief(name: str) -> str:
+    """The last two segments of a canonical name."""
+    return ".".join(name.rpartition("/")[2].split(".")[-2:])
 
 
 def _reaches(number: float, limit: float) -> bool:
