@@ -187,7 +187,7 @@ class Scans:
     def why(self, conditions: Iterable[Condition], tables: Iterable[str] = (), handed: Iterable[str] = ()) -> Why | None:
         """Why rows are picked by these conditions, where that is their state or a time; none where they are few by a key."""
         known = list(conditions)
-        if any(self._is_key(c) for c in known):
+        if self.is_by_key(known):
             return None
         given = [value for value in handed if self._waits(value)]
         for c in known:
@@ -199,7 +199,7 @@ class Scans:
                     return Why(f"whose {c.column} is {value}", True)
             if self._is_undone(c):
                 return Why(f"whose {c.column} is {'not set' if c.op in ('is', 'isnull') else 'false'}", True)
-        timed = next((c for c in known if self._is_time(c)), None)
+        timed = next((c for c in known if self.is_time(c)), None)
         stated = next((c for c in known if self._is_state(c.column) and c.op in _EQUAL and "?" in c.values), None)
         queue = next((t for t in tables if any(w in self.words.of("row_queue") for w in words(t))), "")
         if queue and (timed is not None or stated is not None or not known):
@@ -233,6 +233,10 @@ class Scans:
             and "null" not in c.values
         )
 
+    def is_by_key(self, conditions: Iterable[Condition]) -> bool:
+        """Whether conditions name one row, or a small family of rows."""
+        return any(self._is_key(c) for c in conditions)
+
     def _is_undone(self, c: Condition) -> bool:
         parts = words(c.column)
         if (
@@ -249,7 +253,8 @@ class Scans:
             )
         return c.op in ("=", "==", "eq", "exact") and any(v.lower() in _FALSE for v in c.values)
 
-    def _is_time(self, c: Condition) -> bool:
+    def is_time(self, c: Condition) -> bool:
+        """Whether a condition asks for a range of time."""
         parts = words(c.column)
         known = self.words.of("row_time")
         return c.op in _RANGES and any(part in known for part in parts) and parts[-1] not in self.words.of("row_no_time")
@@ -292,7 +297,10 @@ class Scans:
         base = dotted(site.call.fn).rpartition(".")[0]
         for other in fn.body.calls:
             last = other.last.lower()
-            if last in ("fetchmany", "fetchone", "setmaxrows", "setlimit") and other.call.at != site.call.at:
+            if other.call is site.call:
+                continue
+            on_it = not base or dotted(other.call.fn).rpartition(".")[0] == base
+            if last in ("fetchmany", "fetchone") or (on_it and last in ("setmaxrows", "setlimit", "setmaxresults")):
                 return True
             if (
                 base
