@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.slots import Slot, Source, decide
+from resilint.flow.surfaces import Written, judge
 from resilint.flow.values import Bind, Ext, Flow, FnVal, Frame, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.knowledge.index import Table
@@ -109,8 +110,10 @@ class _Piece:
     """Added up; empty: says nothing; `None`: not known."""
     chain: tuple[tuple[Wave, ...], ...] = ()
     """One after another instead, the last for all further pauses."""
+    said: frozenset[str] = frozenset()
+    """The slots of which something is known."""
     written: frozenset[str] = frozenset()
-    """The slots that somebody wrote."""
+    """Those that somebody wrote."""
     where: Where | None = None
     tries_at: Where | None = None
     pause_at: Where | None = None
@@ -280,6 +283,10 @@ class Policies:
             return None
         frame = self.resolver.frame(fn)
         binds = tuple(Bind(a.value, frame, a.name) for a in annotation.args) if isinstance(annotation, f.Call) else ()
+        if row.instance is not None:
+            bind, _ = self.slots.find_bind(row.instance, 0, binds)
+            text = bind.expr.value if bind is not None and isinstance(bind.expr, f.Lit) else None
+            return self._of_instance(row, text, (fn, annotation), name) if isinstance(text, str) else None
         piece = self._of_row(row, binds, (fn, annotation), None, table)
         return None if piece is None else self._policy(piece, (fn, annotation), name)
 
@@ -295,6 +302,77 @@ class Policies:
                 for d in klass.decl.decorators
             )
         return found
+
+    # ------------------------------------------------------------ settings
+
+    def _of_instance(self, row: RetryRow, name: str, where: Where | None, owner: str) -> Policy | None:
+        """What settings say of an instance that an annotation names."""
+        program = self.program
+        keys: dict[str, Written] = {}
+        for root in reversed(row.settings):
+            for bound in row.bounds:
+                for written in program.surfaces.setting(f"{root.replace('*', name)}.{bound.setting}"):
+                    keys[bound.setting or ""] = written
+            for switch in row.switches.values():
+                for written in program.surfaces.setting(f"{root.replace('*', name)}.{switch}"):
+                    keys[switch] = written
+        return self._configured(row, keys, where, owner)
+
+    def _configured(self, row: RetryRow, keys: dict[str, Written], where: Where | None, owner: str) -> Policy | None:
+        """A policy of the keys that describe it, each by the last segments of its name."""
+        program = self.program
+        numbers: dict[str, float | None] = {}
+        steps: list[Step] = []
+        spans: dict[str, Span] = {}
+        for bound in row.bounds:
+            switch = row.switches.get(bound.slot)
+            if switch is not None and (switch not in keys or keys[switch].text.strip().lower() != "true"):
+                continue
+            written = keys.get(bound.setting or "")
+            if written is None:
+                if isinstance(bound.default, int | float):
+                    numbers.setdefault(bound.slot, float(bound.default))
+                elif bound.default == "endless":
+                    numbers.setdefault(bound.slot, inf)
+                continue
+            number = self._of_text(bound, written)
+            numbers[bound.slot] = number
+            spans[bound.slot] = program.surfaces.span(written)
+            steps.append(program.surfaces.step(written, f"{written.last} is set here"))
+        if not spans and where is None:
+            return None
+        span = spans.get("attempts") or (program.span_of(*where) if where is not None else next(iter(spans.values())))
+        wave = Wave(
+            numbers.get("backoff", 0.0),
+            numbers.get("growth", 1.0),
+            numbers.get("growth_step") or 0.0,
+            numbers.get("backoff_min") or 0.0,
+            numbers.get("backoff_max") or inf,
+            share=numbers.get("jitter") or 0.0,
+            jitter="jitter" in numbers and numbers["jitter"] != 0,
+        )
+        piece = _Piece(
+            tries=numbers.get("attempts", -1.0),
+            budget=numbers.get("elapsed", -1.0),
+            waves=(wave,),
+            written=frozenset(spans),
+            steps=tuple(steps),
+        )
+        policy = self._policy(piece, where, owner, span)
+        pause = next((spans[slot] for slot in sorted(_PAUSE) if slot in spans), None)
+        return replace(policy, pause_span=pause)
+
+    def _of_text(self, bound: Bound, written: Written) -> float | None:
+        numbers: list[float | None] = []
+        for text in self.program.surfaces.texts(written):
+            judged = judge(bound, text.known, written.surface.bare if written.surface is not None else "ms") if text.whole else None
+            if judged is None:
+                numbers.append(None)
+            else:
+                plus = 1 if bound.counts_retries else 0
+                numbers.append(inf if judged.off else None if judged.number is None else judged.number + plus)
+        known = [number for number in numbers if number is not None]
+        return max(known) if known and len(known) == len(numbers) else None
 
     # ------------------------------------------------------------ calls
 
@@ -346,7 +424,9 @@ class Policies:
     # ------------------------------------------------------------ objects
 
     def _name(self, obj: Obj) -> str:
-        return obj.maker.partition("#")[0] or self.resolver.external_type(obj)
+        kind = self.resolver.external_type(obj)
+        maker = obj.maker.partition("#")[0]
+        return kind if not maker or maker.startswith(f"{kind}.") else maker
 
     def _row(self, obj: Obj, table: Table) -> RetryRow | None:
         kind = self.resolver.external_type(obj)
@@ -384,12 +464,18 @@ class Policies:
         piece = _Piece(where=where, confidence=Confidence.LOW if unsure else Confidence.HIGH)
         handed = list(self._handed(bounds, binds, table)) if binds is not None else []
         sources = [s for s in decide(self.slots.of_object(obj, RETRY)) if s.bound.slot in RETRY]
-        piece = self._filled(piece, sources)
+        if row is not None and binds is not None and where is not None:
+            own = self._of_row(row, binds, where, obj, table, start=sources)
+            if own is None:
+                return None
+            piece = own
+        else:
+            piece = self._filled(piece, sources)
         for inner in (*handed, *self._named(sources)):
             piece = _over(inner, piece)
-        if row is not None and binds is not None and where is not None:
-            own = self._of_row(row, binds, where, obj, table)
-            piece = _over(own, piece) if own is not None and not piece.written else _over(piece, own) if own is not None else piece
+        if row is not None and piece.tries == -1 and piece.budget == -1 and not piece.pauses and obj.parent is not None:
+            # What a registry gives is as the registry was told.
+            return self._of_object(obj.parent) or piece
         return piece
 
     def _handed(self, bounds: Iterable[Bound], binds: tuple[Bind, ...], table: Table) -> Iterator[_Piece]:
@@ -426,8 +512,10 @@ class Policies:
         obj: Obj | None,
         table: Table,
         around: tuple[Bind, ...] = (),
+        start: Iterable[Source] = (),
     ) -> _Piece | None:
-        """What a row makes of the arguments it stands with; `around` are those of what it is a part of."""
+        """What a row makes of the arguments it stands with; `around` are those of what it is a part of, `start` what its type
+        says."""
         if row.active_with is not None and self.slots.find_bind(row.active_with, None, binds)[0] is None:
             return None
         unsure = table.library_of(row).verified is False
@@ -437,18 +525,42 @@ class Policies:
             exprs = [(e, bind.frame) for bind in binds for e in _spread(bind)]
             pieces = [self._of_expr(expr, frame, table, 0, around) or _UNKNOWN for expr, frame in exprs]
             return _joined(row.form, pieces) if pieces else base
-        sources = self.slots.at_call(row.bounds, binds, where, obj)
+        sources = [*start, *self.slots.at_call(row.bounds, binds, where, obj)]
         chosen = decide(s for s in sources if s.bound.slot in RETRY)
         piece = self._filled(base, chosen)
-        jitter = next((s for s in chosen if s.bound.slot == "jitter"), None)
+        if row.spreads and piece.waves and any(s.bound.slot == "backoff_max" and s.written for s in chosen):
+            piece = replace(piece, waves=tuple(_spread_out(wave) for wave in piece.waves))
         for part in row.parts:
             for inner in self._parts(part, binds, where[0], obj, table):
-                if jitter is not None and inner.waves and part.says != "stops":
-                    # Chance is said here, how long a pause is in the part.
-                    inner = replace(inner, waves=tuple(w._replace(jitter=_is_random(jitter)) for w in inner.waves))
-                piece = _over(inner, piece)
+                piece = _with_part(piece, inner)
+        for part in row.context:
+            budget = self._ends(part, binds)
+            if budget is None:
+                piece = replace(piece, budget=None)
+            elif budget != inf and piece.budget is not None:
+                piece = replace(piece, budget=budget if piece.budget == -1 else min(piece.budget, budget))
         errors = tuple(self._errors(row, binds))
         return replace(piece, errors=errors) if errors else piece
+
+    def _ends(self, part: RetryPart, binds: tuple[Bind, ...]) -> float | None:
+        """Seconds after which a context ends it: `inf` where it does not, `None` where that is not known."""
+        exprs: list[tuple[f.Expr, Frame]] = []
+        if part.pos is not None and part.pos < len(binds):
+            exprs.append((binds[part.pos].expr, binds[part.pos].frame))
+        for bind in binds if part.option is not None else ():
+            for flow in self.resolver.ask(bind.expr, bind.frame):
+                args = self._args(flow.thing) if isinstance(flow.thing, Obj) and flow.thing.maker == part.option else ()
+                exprs.extend((arg.expr, arg.frame) for arg in args[:1])
+        found = [deadline for expr, frame in exprs for deadline in self.program.deadlines.of(expr, frame)]
+        if not exprs or (found and all(deadline.kind == "root" for deadline in found)):
+            return inf
+        numbers = [deadline.number for deadline in found if deadline.kind == "bounded" and deadline.number is not None]
+        return max(numbers) if numbers and len(numbers) == len(found) else None
+
+    def _args(self, obj: Obj) -> tuple[Bind, ...]:
+        if obj.binds is not None:
+            return obj.binds
+        return self.resolver.binds(obj.node, obj.frame) if isinstance(obj.node, f.Call) and obj.frame is not None else ()
 
     def _parts(self, part: RetryPart, binds: tuple[Bind, ...], fn: Fun, obj: Obj | None, table: Table) -> Iterator[_Piece]:
         unread = _UNREAD[part.says]
@@ -456,25 +568,18 @@ class Policies:
             bind, spread = self.slots.find_bind(part.arg, part.pos, binds)
             if bind is not None:
                 piece = self._of_expr(bind.expr, bind.frame, table, 0, binds)
-                if piece is not None:
+                if piece is not None and not (part.optional and piece is _UNKNOWN):
                     yield unread if piece is _UNKNOWN else piece
-            elif spread:
+            elif spread and not part.optional:
                 yield unread
         if part.option is not None:
             for bind in binds:
                 for flow in self.resolver.ask(bind.expr, bind.frame):
-                    thing = flow.thing
-                    if (
-                        isinstance(thing, Obj)
-                        and thing.maker == part.option
-                        and thing.frame is not None
-                        and isinstance(thing.node, f.Call)
-                    ):
-                        args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
-                        if args:
-                            yield self._known(self._of_expr(args[0].expr, args[0].frame, table, 0, binds), unread)
-        if obj is not None and part.setter is not None:
-            for _site, args in self.slots.method_calls(obj, part.setter):
+                    args = self._args(flow.thing) if isinstance(flow.thing, Obj) and flow.thing.maker == part.option else ()
+                    if args:
+                        yield self._known(self._of_expr(args[0].expr, args[0].frame, table, 0, binds), unread)
+        for holder in _chain(obj) if part.setter is not None else ():
+            for _site, args in self.slots.method_calls(holder, part.setter or ""):
                 if args:
                     yield self._known(self._of_expr(args[0].expr, args[0].frame, table, 0), unread)
         if obj is not None and part.field is not None:
@@ -609,6 +714,7 @@ class Policies:
             tries=tries,
             budget=budget,
             waves=waves,
+            said=piece.said | by_slot.keys(),
             written=piece.written | written,
             tries_at=tries_at,
             pause_at=pause_at,
@@ -620,13 +726,16 @@ class Policies:
         slot = next((slot for slot in source.slots if slot.flow is not None), None)
         return self.program.trace(slot.flow.hops) if slot is not None and slot.flow is not None else ()
 
-    def _policy(self, piece: _Piece, where: Where, owner: str) -> Policy:
+    def _policy(self, piece: _Piece, where: Where | None, owner: str, span: Span | None = None) -> Policy:
         tries = None if piece.tries is None else inf if piece.tries == -1 and piece.budget != -1 else piece.tries
         if tries == -1:
             tries = None
         budget = inf if piece.budget == -1 else piece.budget
         place = piece.where or where
         at = piece.tries_at or place
+        if span is None:
+            assert at is not None
+            span = self.program.span_of(*at)
         program = self.program
         count = 0 if tries is None else int(min(tries, _MOST_PAUSES + 1)) - 1
         pauses, grows, jitter = _pauses(piece, max(count, 1 if tries is None else count))
@@ -640,7 +749,7 @@ class Policies:
             grows=grows,
             jitter=jitter,
             condition=piece.only or "any",
-            span=program.span_of(*at),
+            span=span,
             steps=piece.steps,
             owner=owner,
             confidence=confidence,
@@ -700,6 +809,15 @@ class Policies:
         return homes | near
 
 
+def _chain(obj: Obj | None) -> Iterator[Obj]:
+    """An object and the builders it comes from."""
+    for _ in range(_DEEP):
+        if obj is None:
+            return
+        yield obj
+        obj = obj.parent
+
+
 def _spread(bind: Bind) -> list[f.Expr]:
     """The argument, or the elements of a list that is spread over several."""
     if bind.spread == 1 and isinstance(bind.expr, f.Coll):
@@ -727,6 +845,8 @@ def _tries(source: Source) -> float | None:
     for slot in source.slots:
         if slot.state in ("disabled", "absent"):
             return inf
+        if source.bound.means is not None and slot.number is None and slot.flow is None:
+            return inf if source.bound.means == "endless" else source.bound.means
         if slot.state == "unknown" or slot.number is None:
             return None
         plus = 1 if source.bound.counts_retries and not _is_default(slot) else 0
@@ -748,6 +868,8 @@ def _number(source: Source, nothing: float) -> float | None:
     for slot in source.slots:
         if slot.state in ("disabled", "absent"):
             most = max(most, nothing)
+        elif isinstance(source.bound.means, int | float) and slot.number is None and slot.flow is None:
+            most = max(most, float(source.bound.means))
         elif slot.state == "unknown" or slot.number is None:
             return None
         else:
@@ -790,6 +912,11 @@ def _wave(by_slot: dict[str, Source]) -> Wave:
     )
 
 
+def _spread_out(wave: Wave) -> Wave:
+    """A pause between the first and the longest, by chance."""
+    return wave if wave.growth is None or wave.growth > 1 else wave._replace(first=wave.high, jitter=True)
+
+
 def _is_random(source: Source) -> bool | None:
     """Whether a slot makes pauses random: a number above nothing, a flag, or a function that does."""
     answers: set[bool | None] = set()
@@ -807,6 +934,28 @@ def _place(source: Source) -> Where | None:
     return next((slot.written for slot in source.slots if slot.written is not None and not _is_default(slot)), None)
 
 
+def _with_part(own: _Piece, part: _Piece) -> _Piece:
+    """A policy that holds another or a part of one: what it was told itself counts beside what the part says."""
+    merged = _over(part, own)
+    if part.stops and own.stops and own.written & {"attempts", "elapsed"}:
+        least = _joined("any", [own, part])
+        merged = replace(merged, tries=least.tries, budget=least.budget, tries_at=own.tries_at or part.tries_at)
+    if own.waves and part.waves and "backoff" not in own.said:
+        # Chance or a limit is said here, how long a pause is in the part.
+        extra = own.waves[0]
+        waves = tuple(
+            wave._replace(
+                jitter=extra.jitter if "jitter" in own.said else wave.jitter,
+                spread=wave.spread + extra.spread,
+                share=max(wave.share, extra.share),
+                high=min(wave.high, extra.high),
+            )
+            for wave in part.waves
+        )
+        merged = replace(merged, waves=waves)
+    return merged
+
+
 def _over(first: _Piece, second: _Piece | None) -> _Piece:
     """What the first says, and of what it says nothing, what the second does."""
     if second is None:
@@ -817,6 +966,7 @@ def _over(first: _Piece, second: _Piece | None) -> _Piece:
         budget=first.budget if first.stops else second.budget,
         waves=first.waves if first.pauses else second.waves,
         chain=first.chain if first.pauses else second.chain,
+        said=first.said | second.said,
         written=first.written | second.written,
         where=second.where or first.where,
         tries_at=first.tries_at if first.stops else second.tries_at,

@@ -394,7 +394,7 @@ class Table:
         known: set[str] = set()
         for part in (
             *(self._calls, self._types, self._made_by, self._instances),
-            *(self._error_calls, self._decorators, self._annotated),
+            *(self._error_calls, self._decorators, self._annotated, self._retries),
         ):
             known.update(part)
         known.update(self._registrations)
