@@ -361,6 +361,18 @@ class Program:
 
         return Containers(self)
 
+    def loose_placements(self) -> Iterator[Fault]:
+        """Workloads declared near something bound to a zone that may be scheduled in another."""
+        from resilint.flow.placement import loose_placements
+
+        return loose_placements(self)
+
+    def overloaded_queues(self) -> Iterator[Fault]:
+        """Declared queues to which more may come than is served at the worst."""
+        from resilint.flow.recovery import overloaded_queues
+
+        return overloaded_queues(self)
+
     def oversized_heaps(self) -> Iterator[Fault]:
         """Runtimes that are told to take as much memory as their container may use, or more."""
         from resilint.flow.heaps import oversized_heaps

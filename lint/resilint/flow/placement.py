@@ -1,4 +1,4 @@
-"""Workloads that are declared to be near something bound to a zone, against what their manifests require of the place they run in."""
+"""Workloads that are declared near something bound to a zone, and what their manifests require of the place they run in."""
 
 from __future__ import annotations
 

@@ -853,6 +853,15 @@ class Queues:
 
     # ------------------------------------------------------------ workers
 
+    def workers_of(self, service: Service, name: str) -> tuple[int, Confidence, tuple[Step, ...]] | None:
+        """How many serve a declared queue at once, as its code starts them; none where that is not known."""
+        for queue in self.all:
+            owner, declared = self._declared(queue)
+            if owner is service and declared is not None and declared.name == name:
+                found = self._workers(queue, self._consumers(queue))
+                return (int(found.number), found.confidence, found.steps) if found is not None and found.number >= 1 else None
+        return None
+
     def _workers(self, queue: Queue, consumers: list[Consumer]) -> Figure | None:
         """How many serve a queue at once; none where that is not known."""
         if queue.pool is not None and queue.pool.kind.role == "executor":
