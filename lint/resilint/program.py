@@ -477,6 +477,12 @@ class Program:
 
         return Backlogs(self)
 
+    def expired_work(self) -> Iterator[Fault]:
+        """Takes from queues that serve what nobody waits for any more."""
+        from resilint.flow.expired import Expired
+
+        return Expired(self).served()
+
     @cached_property
     def scans(self) -> Scans:
         """Selections of rows, and what limits them."""

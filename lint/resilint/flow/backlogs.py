@@ -111,7 +111,7 @@ class Backlogs:
             if endless is None:
                 return None
             span = self.program.span(path, min(endless.key_at, endless.at), max(endless.end, endless.key_end))
-            text = f"`{endless.path[-1]}: {endless.text}` keeps every message of a {row.what} for ever: only the broker's disk limits it"
+            text = f"`{endless.path[-1]}: {endless.text}` keeps messages of a {row.what} for ever: only its disk limits it"
             return Fault(span, text, Value(inf, Confidence.HIGH))
         if named is None or self._is_dead_letter(named.text) or self._policy_for(named.text) is not None:
             return None

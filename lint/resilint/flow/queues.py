@@ -206,6 +206,10 @@ class Queues:
 
     # ------------------------------------------------------------ figures
 
+    def service(self, queue: Queue) -> tuple[Case | None, list[Consumer]]:
+        """The figures of a queue, where they are known, and who serves it."""
+        return self._case(queue), self._consumers(queue)
+
     def _case(self, queue: Queue) -> Case | None:
         """All figures of a queue; none where one that every rule needs is not known."""
         found = self._cases.get(queue, False)
