@@ -20,6 +20,7 @@ FOUND = {
     "fanout": [
         ("RS301", "api/posts.go", "g.Go(", "one goroutine is started for each of `in.URIs`"),
         ("RS302", "api/posts.go", "range in.URIs", "`in.URIs` is as long as the caller makes it"),
+        ("RS802", "deploy/postview.yaml", "GOMEMLIMIT", "GOMEMLIMIT of 4096 MiB > 0.9 × 4096 MiB"),
     ],
     "gateway": [
         ("RS103", "main.go", "&http.Server{", "no header, idle or write timeout"),
@@ -43,6 +44,8 @@ FOUND = {
             "System.nanoTime() + LINGER",
             "linger 20 ms (declared) + 27 ms (declared) for one batch = 47 ms ≥ 40 ms",
         ),
+        ("RS405", "resilint.yaml", "mergeQueue", "54 batches of 20 per second come ≥ 1 worker ÷ 27 ms = 37.04"),
+        ("RS803", "deploy/account.yaml", "nodeAffinity:", "account prefers the zone of mysql-primary"),
         ("RS601", "client/AccountClient.java", "peers.get(hash(account) % peers.size())", "filtered by zone"),
         ("RS601", "deploy/promo.yaml", "consistentHash:", "locality"),
     ],

@@ -134,7 +134,7 @@ def _judged(program: Program, workloads: _Workloads, workload: Workload, near: s
 def _place(program: Program, workload: Workload, own: Demand) -> Span:
     """Where the place is spoken of, else the specification of the pods, which would have to."""
     setting = own.written or own.wishes or own.spreads
-    top = workload.settings.get((*workload.pod, "affinity")) if setting is not None else None
+    top = workload.settings.get((*workload.pod, "affinity", "nodeAffinity")) if setting is not None else None
     found = top or setting or workload.settings.get(workload.pod)
     if found is None:
         return _name_of(program, workload)

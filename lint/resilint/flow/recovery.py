@@ -48,7 +48,8 @@ def overloaded_queues(program: Program) -> Iterator[Fault]:
                         f"{asking.name} asks {retries} time{'s' if retries != 1 else ''} again (declared)",
                     )
                 )
-                said = f"{_rate(rate, queue.batch)} × (1 + {retries} retries of {asking.name}) = {_rate(load, queue.batch)} may come"
+                again = f"(1 + {retries} {'retry' if retries == 1 else 'retries'} of {asking.name})"
+                said = f"{_rate(rate, queue.batch)} × {again} = {_rate(load, queue.batch)} may come"
                 others = [c for c in service.callers.values() if c.retries is not None and c.retries != retries]
                 # How the rate is shared among the callers is not declared.
                 sure = min(sure, Confidence.MEDIUM) if others else sure
