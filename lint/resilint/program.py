@@ -82,7 +82,7 @@ class Program:
         self.settings = settings
         self.knowledge = load(settings.knowledge, settings.folder)
         self.names = Names(files, source, settings.is_test)
-        self.resolver = Resolver(self.names, self.knowledge)
+        self.resolver = Resolver(self.names, self.knowledge, profile=settings.profile)
         self._reach: dict[tuple[str, tuple[str, ...]], Reach] = {}
         self._headers: dict[str, Headers] = {}
         self._lines: dict[str, Lines] = {}
@@ -111,7 +111,7 @@ class Program:
         return other
 
     def _forget(self) -> None:
-        self.resolver = Resolver(self.names, self.knowledge)
+        self.resolver = Resolver(self.names, self.knowledge, profile=self.settings.profile)
         self._reach = {}
         self._targets = {}
         for name in [n for n, v in vars(type(self)).items() if isinstance(v, cached_property)]:
@@ -412,9 +412,14 @@ class Program:
 
         return Draws(self)
 
-    def fanouts(self) -> Iterator[Fanout]:
+    @cached_property
+    def all_fanouts(self) -> tuple[Fanout, ...]:
         """Spawns without a limit that grow with input, data or events, around something that waits for a peer."""
-        return self.spawning.fanouts()
+        return tuple(self.spawning.fanouts())
+
+    def fanouts(self) -> Iterator[Fanout]:
+        """The same, one after the other."""
+        return iter(self.all_fanouts)
 
     def batches(self) -> Iterator[Batch]:
         """Loops with waits over what a request brings, whatever its size."""
@@ -482,6 +487,12 @@ class Program:
         from resilint.flow.expired import Expired
 
         return Expired(self).served()
+
+    def log_storms(self) -> Iterator[Fault]:
+        """Lines of log for every element of something that fails."""
+        from resilint.flow.log_storms import LogStorms
+
+        return LogStorms(self).all()
 
     @cached_property
     def scans(self) -> Scans:

@@ -1,0 +1,419 @@
+"""Log calls in the failure way of what runs for every element: a peer that is down makes as many lines as there are elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from resilint import facts as f
+from resilint.flow.inputs import Size
+from resilint.flow.lists import Words, words
+from resilint.flow.spawns import Fanout, family, over_loop
+from resilint.flow.timeouts import Fault
+from resilint.flow.values import Obj
+from resilint.link.code import CODE, Arm, CallSite, Fun, dotted, last_name, walk, walk_block
+from resilint.model import Confidence, Step, Value
+
+if TYPE_CHECKING:
+    from resilint.program import Program
+
+_DEPTH = 4
+_CALLERS = 2
+_MOST_FUNCTIONS = 200
+_GROWING = frozenset({"data", "input", "parameter"})
+"""Sizes of what nobody here limits. A field that other code fills is seldom long."""
+
+
+class Failing(NamedTuple):
+    """A log call in the way that is taken when a call to a peer has failed."""
+
+    site: CallSite
+    arm: Arm
+    """The way: a handler, or a branch behind the test of an error."""
+    failed: CallSite
+    goes_on: bool
+    """Whether what is around goes on afterwards as if nothing had been: the loop with the next element."""
+
+
+class LogStorms:
+    """Finds log calls that a failing peer multiplies."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self.errors = program.errors
+        self.sizes = program.sizes
+        self.words = Words(program)
+        self._failing: dict[Fun, tuple[Failing, ...]] = {}
+
+    def all(self) -> Iterator[Fault]:
+        """One fault for each log call (RS701)."""
+        found: dict[tuple[str, int], Fault] = {}
+        for fn in self._candidates():
+            for failing in self.failing(fn):
+                fault = self._in_loop(failing) or self._called_in_loop(failing)
+                if fault is not None:
+                    found.setdefault((fn.module.path, failing.site.call.at), fault)
+        for fault, site in self._under_fanouts():
+            found.setdefault((site.fn.module.path, site.call.at), fault)
+        yield from (found[key] for key in sorted(found))
+
+    # ------------------------------------------------------------ where to look
+
+    @cached_property
+    def _log_names(self) -> dict[str, frozenset[str]]:
+        """Last segments of log calls that production writes, by language."""
+        quiet = self.words.of("log_quiet")
+        out: dict[str, frozenset[str]] = {}
+        for language in CODE:
+            calls = (
+                call for library in self.program.knowledge.of(language).libraries for call in library.calls if call.does == "log"
+            )
+            lasts = {name.rpartition(".")[2] for call in calls for name in call.names}
+            out[language] = frozenset(last for last in lasts if last.lower() not in quiet)
+        return out
+
+    @cached_property
+    def _waiting(self) -> frozenset[Fun]:
+        """Functions that wait for a peer themselves."""
+        return frozenset(wait.fn for wait in self.program.waits("network", "query", "connect"))
+
+    @cached_property
+    def _leading(self) -> frozenset[str]:
+        """Names of functions that wait for a peer, or call one that does."""
+        names = {family(fn).name for fn in self._waiting}
+        near = {fn.name for fn in self.program.functions() if any(c.rpartition(".")[2] in names for c in fn.head.calls)}
+        return frozenset(name for name in names | near if name not in ("main", "<module>", "__init__"))
+
+    def _candidates(self) -> Iterator[Fun]:
+        """Functions that log, and call something that may wait for a peer."""
+        if not self._waiting:
+            return
+        for language in CODE:
+            logs = self._log_names[language]
+            for fn in self.program.functions(language):
+                lasts = [c.rpartition(".")[2] for c in fn.head.calls]
+                if fn.module.is_test or not any(last in logs for last in lasts):
+                    continue
+                if (fn in self._waiting or any(last in self._leading for last in lasts)) and self._serves(fn):
+                    yield fn
+
+    @staticmethod
+    def _serves(fn: Fun) -> bool:
+        """Whether a function is part of something that runs on, no tool's main."""
+        return family(fn).name not in ("main", "<module>")
+
+    # ------------------------------------------------------------ failure ways
+
+    def failing(self, fn: Fun) -> tuple[Failing, ...]:
+        """The log calls of a function behind the failure of a call to a peer, one for each way."""
+        known = self._failing.get(fn)
+        if known is None:
+            known = self._failing[fn] = tuple(self._find_failing(fn))
+        return known
+
+    def _find_failing(self, fn: Fun) -> Iterator[Failing]:
+        logs = self._log_names[fn.module.language]
+        seen: set[int] = set()
+        for site in fn.body.calls:
+            if site.last not in logs or site.how:
+                continue
+            way = self._way(site)
+            if way is None or id(way) in seen or self._is_guarded(site, way):
+                continue
+            if not self._is_log(site):
+                continue
+            failed = self._failed(way, fn)
+            if failed is not None and not (site.call.at <= failed.call.at < site.call.end):
+                seen.add(id(way))
+                yield Failing(site, way, failed, not _leaves_loop(way))
+
+    def _is_log(self, site: CallSite) -> bool:
+        quiet = self.words.of("log_quiet")
+        chain = [last_name(node.fn).lower() for node in walk(site.call) if isinstance(node, f.Call)]
+        named = [n.name.rpartition(".")[2].lower() for arg in site.call.args[:1] for n in walk(arg.value) if isinstance(n, f.Ref)]
+        if any(name in quiet for name in (*chain, *named)) or any(self._samples(name) for name in chain):
+            return False
+        for target, entry in self.program.described(site):
+            if entry.does == "log":
+                return not self._is_sampled(target.holder)
+        return False
+
+    def _is_sampled(self, logger: Obj | None) -> bool:
+        """Whether a logger is of a kind that samples, and is not known to be made without."""
+        obj = logger
+        for _ in range(4):
+            if obj is None:
+                break
+            if self.resolver.external_type(obj) in self.words.of("log_sampling"):
+                return not self._unsampled(obj)
+            obj = obj.parent
+        return False
+
+    def _unsampled(self, obj: Obj | None) -> bool:
+        while obj is not None:
+            if obj.maker in self.words.of("log_unsampled"):
+                return True
+            obj = obj.parent
+        return False
+
+    def _way(self, site: CallSite) -> Arm | None:
+        """The innermost way around a log call that is taken because something failed."""
+        for arm in reversed(site.arm.chain()):
+            if arm.kind == "handler":
+                return arm
+            if arm.kind in ("loop", "comp"):
+                return None
+            if isinstance(arm.node, f.If) and arm.kind in ("then", "else") and site.fn.module.language == "go":
+                name = _error_tested(arm.node.test, arm.kind)
+                if name:
+                    return arm
+        return None
+
+    def _failed(self, way: Arm, fn: Fun) -> CallSite | None:
+        """The call to a peer whose failure leads to a way."""
+        if way.kind == "handler" and isinstance(way.node, f.Try):
+            inside = [s for s in fn.body.calls if any(b.at <= s.call.at < b.end for b in way.node.body)]
+        elif isinstance(way.node, f.If):
+            inside = self.errors.origin(_error_tested(way.node.test, way.kind), fn, way.node.test.at)
+        else:
+            return None
+        return next(
+            (site for site in inside[:12] if site.how != "defer" and self._may_go_out(site) and self.errors.goes_out(site)), None
+        )
+
+    def _may_go_out(self, site: CallSite) -> bool:
+        return site.fn in self._waiting or site.last in self._leading
+
+    # ------------------------------------------------------------ what lets only some lines through
+
+    def _samples(self, name: str) -> bool:
+        known = self.words.of("log_sampler")
+        return name.lower() in known or any(word in known for word in words(name))
+
+    def _is_guarded(self, site: CallSite, way: Arm) -> bool:
+        """Whether a log call stands behind a test of something else than the error, or in what a sampler runs."""
+        error = _error_of(way)
+        around = site.arm.chain()
+        for arm in around[around.index(way) + 1 :]:
+            test = arm.node.test if isinstance(arm.node, f.If | f.Cond) else arm.node.left if isinstance(arm.node, f.Bin) else None
+            if test is None and not isinstance(arm.node, f.Switch | f.Try | f.With):
+                return True
+            if test is not None and not _speaks_of(test, error):
+                return True
+        # What comes first in the way may leave unless it is time for a line again.
+        first = walk_block(_block_of(way))
+        for node in first:
+            if isinstance(node, f.If) and node.end <= site.call.at and not _speaks_of(node.test, error):
+                return True
+            if isinstance(node, f.Call) and node.end <= site.call.at and self._samples(last_name(node.fn)):
+                return True
+        outer = around[: around.index(way)]
+        if any(isinstance(arm.node, f.If) and self._asks_sampler(arm.node.test) for arm in outer):
+            return True
+        return self._in_sampler(site.fn) or self._is_filtered(site.fn.module.language)
+
+    def _asks_sampler(self, test: f.Expr) -> bool:
+        return any(isinstance(node, f.Call) and self._samples(last_name(node.fn)) for node in walk(test))
+
+    def _in_sampler(self, fn: Fun) -> bool:
+        """Whether a literal is run by something whose name says that it runs only some of many."""
+        parent = fn.parent
+        if parent is None or fn.head.kind != "lambda":
+            return False
+        for site in parent.body.calls:
+            if any(isinstance(arg.value, f.Fn) and arg.value.index == fn.index for arg in site.call.args):
+                return any(self._samples(part) for part in dotted(site.call.fn).split(".")[-2:])
+        return False
+
+    def _is_filtered(self, language: str) -> bool:
+        return language in self._filtered
+
+    @cached_property
+    def _filtered(self) -> frozenset[str]:
+        """Languages of which a filter of the logging system drops repeated lines."""
+        found: set[str] = set()
+        known = self.words.of("log_filter")
+        for facts in self.program.files.values():
+            if facts.kind in ("xml", "properties", "yaml", "json") and any(
+                s.text in known or any(p in known for p in s.path) for s in facts.settings
+            ):
+                found.add("java")
+        for caller in self.program.names.callers("addFilter"):
+            for site in caller.body.calls:
+                if site.last == "addFilter" and any(
+                    self._samples(last_name(n.fn)) for arg in site.call.args for n in walk(arg.value) if isinstance(n, f.Call)
+                ):
+                    found.add(caller.module.language)
+        return frozenset(found)
+
+    # ------------------------------------------------------------ for every element
+
+    def _in_loop(self, failing: Failing) -> Fault | None:
+        """The failure way of a loop over data that goes on with the next element."""
+        if not failing.goes_on:
+            return None
+        site = failing.site
+        for loop in self._loops_around(failing.arm, site.fn):
+            size = self.sizes.loop(loop, self.resolver.frame(site.fn))
+            if size.kind in _GROWING and not self._gives_up(loop):
+                return self._fault(failing, size, over_loop(loop, self.program, site.fn), ())
+            return None
+        round_ = self.sizes.streams.round_of(site.fn)
+        if round_ is not None:
+            size = self.sizes.loop(round_.site.call, self.resolver.frame(round_.site.fn))
+            if size.kind in _GROWING:
+                return self._fault(failing, size, over_loop(round_.site.call, self.program, round_.site.fn), ())
+        return None
+
+    @staticmethod
+    def _loops_around(arm: Arm, fn: Fun) -> list[f.Node]:
+        return [a.node for a in reversed(arm.chain()) if a.kind in ("loop", "comp")]
+
+    @staticmethod
+    def _gives_up(loop: f.Node) -> bool:
+        """Whether a loop ends early once a count or a clock says so."""
+        if not isinstance(loop, f.Loop):
+            return False
+        for node in walk_block(loop.body):
+            if (
+                isinstance(node, f.If)
+                and any(isinstance(part, f.Bin) and part.op in ("<", "<=", ">", ">=", "==") for part in walk(node.test))
+                and any(
+                    isinstance(n, f.Return | f.Raise) or (isinstance(n, f.Jump) and n.kind == "break")
+                    for n in walk_block(node.then)
+                )
+            ):
+                return True
+        return False
+
+    def _called_in_loop(self, failing: Failing) -> Fault | None:
+        """A function that logs a failure and is called for each element of something."""
+        fn = failing.site.fn
+        if fn in self.program.entries or fn.head.kind == "module" or self._raises(failing):
+            return None
+        pending: list[tuple[Fun, tuple[Step, ...], int]] = [(fn, (), 0)]
+        seen = {fn}
+        while pending and len(seen) < _MOST_FUNCTIONS:
+            one, steps, depth = pending.pop()
+            for _, site, _, _ in self.resolver.callers(one)[0]:
+                if site.fn.module.is_test or not self._serves(site.fn) or site.how == "go":
+                    continue
+                step = self.program.step(site.fn, site.call, f"{site.fn.head.qual} calls {one.head.qual}")
+                loops = self._loops_around(site.arm, site.fn)
+                if loops:
+                    size = self.sizes.loop(loops[0], self.resolver.frame(site.fn))
+                    ends = self._gives_up(loops[0]) or _is_tested(site)
+                    if size.kind in _GROWING and not ends:
+                        return self._fault(failing, size, over_loop(loops[0], self.program, site.fn), (step, *steps))
+                elif depth + 1 < _CALLERS and site.fn not in seen and site.fn not in self.program.entries:
+                    seen.add(site.fn)
+                    pending.append((site.fn, (step, *steps), depth + 1))
+        return None
+
+    @staticmethod
+    def _raises(failing: Failing) -> bool:
+        """Whether the failure goes on to the caller after the line: whoever loops may stop there."""
+        return any(isinstance(node, f.Raise) for node in walk_block(_block_of(failing.arm)))
+
+    # ------------------------------------------------------------ under fan-outs
+
+    def _under_fanouts(self) -> Iterator[tuple[Fault, CallSite]]:
+        """Log calls in what is started for each element, without a limit, and in what that calls."""
+        spawning = self.program.spawning
+        logging = set(self._candidates())
+        if not logging:
+            return
+        for fanout in self.program.all_fanouts:
+            if fanout.event or fanout.size.kind not in _GROWING:
+                continue
+            seen: dict[Fun, tuple[Step, ...]] = dict.fromkeys(fanout.spawn.bodies, ())
+            layer = list(seen)
+            for _ in range(_DEPTH):
+                following: list[Fun] = []
+                for fn in layer:
+                    if fn in logging:
+                        for failing in self.failing(fn):
+                            yield self._of_fanout(failing, fanout, seen[fn]), failing.site
+                    for site, callee in spawning.callees(fn):
+                        if callee not in seen and len(seen) < _MOST_FUNCTIONS:
+                            step = (
+                                (self.program.step(fn, site.call, f"{fn.head.qual} calls {callee.head.qual}"),)
+                                if site is not None
+                                else ()
+                            )
+                            seen[callee] = (*seen[fn], *step)
+                            following.append(callee)
+                layer = following
+
+    def _of_fanout(self, failing: Failing, fanout: Fanout, steps: tuple[Step, ...]) -> Fault:
+        began = Step(fanout.span, f"one {fanout.unit} is started for each of `{fanout.over}`")
+        return self._fault(failing, fanout.size, fanout.over, (began, *steps), fanout.confidence)
+
+    def _fault(self, failing: Failing, size: Size, over: str, steps: tuple[Step, ...], sure: Confidence = Confidence.HIGH) -> Fault:
+        site = failing.site
+        fn = site.fn
+        failed = self.program.text_of(fn, failing.failed.call.fn, 40)
+        text = (
+            f"one more line of log for each of `{over}` whose {failed} fails: while the peer is down nothing samples or limits them"
+        )
+        level = {"input": Confidence.HIGH}.get(size.kind, Confidence.MEDIUM)
+        way = self.program.step(fn, failing.failed.call, f"{failed} may fail here")
+        return Fault(
+            self.program.span_of(fn, site.call), text, Value(None, min(sure, level), (*self.program.trace(size.hops), *steps, way))
+        )
+
+
+def _block_of(arm: Arm) -> f.Block:
+    """The statements of a way."""
+    node: Any = arm.node
+    if isinstance(node, f.Try):
+        return next((h.body for h in node.handlers if h.at == arm.at), ())
+    if isinstance(node, f.If):
+        return node.then if arm.kind == "then" else node.orelse
+    return ()
+
+
+def _leaves_loop(arm: Arm) -> bool:
+    """Whether a way ends with more than the next element: it breaks, returns or raises."""
+    block = _block_of(arm)
+    last = block[-1] if block else None
+    return isinstance(last, f.Return | f.Raise) or (isinstance(last, f.Jump) and last.kind == "break")
+
+
+def _error_tested(test: f.Expr, kind: str) -> str:
+    """The error that a test finds: `err` in `err != nil`, also beside other tests; on the other way of `err == nil`."""
+    if isinstance(test, f.Bin) and test.op in ("and", "or"):
+        return _error_tested(test.left, kind) or _error_tested(test.right, kind)
+    if isinstance(test, f.Bin) and isinstance(test.right, f.Ref | f.Lit):
+        is_nil = (isinstance(test.right, f.Lit) and test.right.value is None) or (
+            isinstance(test.right, f.Ref) and test.right.name == "nil"
+        )
+        name = dotted(test.left)
+        if is_nil and name.lower().endswith(("err", "error")) and (test.op == "!=") == (kind == "then") and test.op in ("!=", "=="):
+            return name
+    return ""
+
+
+def _error_of(way: Arm) -> str:
+    """The variable that holds the error on a way."""
+    if isinstance(way.node, f.Try):
+        return next((h.name or "" for h in way.node.handlers if h.at == way.at), "")
+    return _error_tested(way.node.test, way.kind) if isinstance(way.node, f.If) else ""
+
+
+def _speaks_of(test: f.Expr, name: str) -> bool:
+    """Whether a test speaks of a variable and nothing else that could hold it back."""
+    return bool(name) and any(isinstance(n, f.Ref) and (n.name == name or n.name.startswith(name + ".")) for n in walk(test))
+
+
+def _is_tested(site: CallSite) -> bool:
+    """Whether the result of a call decides whether the loop around goes on: `if !send(x) { break }`."""
+    stmt = site.stmt
+    if isinstance(stmt, f.If) and site.call.at >= stmt.test.at and site.call.end <= stmt.test.end:
+        return any(
+            isinstance(n, f.Return | f.Raise) or (isinstance(n, f.Jump) and n.kind == "break")
+            for n in walk_block((*stmt.then, *stmt.orelse))
+        )
+    return False
