@@ -100,8 +100,14 @@ def unit_of_name(name: str) -> str:
 class Resolver:
     """Answers what expressions may be. Answers are remembered; the same question gives the same answer in the same program."""
 
-    def __init__(self, names: Names, knowledge: Knowledge, observed: Mapping[Fun, set[tuple[Fun, int]]] | None = None) -> None:
-        """`observed`: calls (function and offset) that are known to reach a function and that its name does not lead to; given
+    def __init__(
+        self,
+        names: Names,
+        knowledge: Knowledge,
+        observed: Mapping[Fun, set[tuple[Fun, int]]] | None = None,
+        profile: str | None = None,
+    ) -> None:
+        """`profile`: the one whose beans are there; `None`: those of all. `observed`: calls (function and offset) that are known to reach a function and that its name does not lead to; given
         where everything in a program is asked. Then what a cut search found on its way is kept, though a circle that it was in
         may add to it: each question gets on from where the last one stopped."""
         self._batch = observed is not None
@@ -135,7 +141,7 @@ class Resolver:
         self.java = Java(self)
         if any(module.language == "java" for module in names.modules.values()):
             names.java.described = knowledge.of("java").class_names
-        self.wiring = Wiring(self)
+        self.wiring = Wiring(self, profile)
         self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
         self._observers: dict[Fun, list[Fun]] = {}
         self._observed: dict[Fun, frozenset[int]] = {}
@@ -1653,6 +1659,8 @@ class Resolver:
         special = self._builtin(name, holder, args, call, frame)
         if special is not None:
             return special
+        if name in self.wiring.lookups and (found := self.wiring.looked_up(args, frame.fn.module)):
+            return found
         bound = args if args != self.binds(call, frame) else None
         kind = table.constructs(name)
         if kind is not None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.values import Env, Flow, Flows, Frame, Hop, Obj, Text, union, unknown
+from resilint.flow.values import Bind, Env, Flow, Flows, Frame, Hop, Obj, Text, union, unknown
 from resilint.link.beans import Given
 from resilint.link.code import Fun, Klass, Module
 
@@ -40,6 +40,9 @@ class Wiring:
         self._qualifiers = frozenset(name for row in rows for name in row.qualifiers)
         self._primary = frozenset(name for row in rows for name in row.primary)
         self._values = frozenset(name for row in rows for name in row.values)
+        self.lookups = frozenset(name for row in rows for name in row.lookups)
+        """Methods that give a bean by name or class."""
+        self._factories = {name: method for row in rows for name, method in row.factories.items()}
 
     # ------------------------------------------------------------ annotations
 
@@ -97,6 +100,8 @@ class Wiring:
                 continue
             fn = module.functions[index]
             kind = self.resolver.resolve_type(fn.head.returns[0], fn) if fn.head.returns else None
+            if kind and self._product(kind) is not None:
+                kind = None
             yield Bean(fn, kind or None, decl.names, decl.primary, decl.by_type)
 
     def _is_active(self, profiles: tuple[str, ...]) -> bool:
@@ -126,7 +131,46 @@ class Wiring:
         """The object that a bean is."""
         if isinstance(bean.maker, Klass):
             return (Flow(Obj("any", bean.maker, None, None)),)
-        return self.resolver.returned_in(self.resolver.frame(bean.maker))
+        frame = self.resolver.frame(bean.maker)
+        flows = self.resolver.returned_in(frame)
+        return flows if bean.type is not None else union(y for x in flows for y in self._produced(x, frame))
+
+    def _product(self, kind: Klass | str) -> str | None:
+        """The method that gives what objects of a type stand for; `None`: they stand for themselves."""
+        if isinstance(kind, Klass):
+            external = self.resolver.mro(kind)[1]
+            return next((self._factories[name] for name in external if name in self._factories), None)
+        # A library's own factories have the interface's name behind what they make.
+        return next((method for name, method in self._factories.items() if kind.endswith(name.rpartition(".")[2])), None)
+
+    def _produced(self, flow: Flow, frame: Frame) -> Flows:
+        """What a factory that is a bean gives in its place."""
+        thing = flow.thing
+        name = self._product(thing.type) if isinstance(thing, Obj) and thing.type else None
+        if name is None or not isinstance(thing, Obj):
+            return (flow,)
+        out: list[Flow] = []
+        for method in self.resolver.method(thing, name):
+            if not method.fn.positional:
+                out.extend(self.resolver.returned(method, thing.node, frame, ()))
+        return union(out) or unknown("what a factory of a library gives")
+
+    def looked_up(self, args: tuple[Bind, ...], where: Module) -> Flows:
+        """What a container gives for a name, a class, or both."""
+        for arg in args[:2]:
+            wanted = self._class_of(arg)
+            texts = [x.thing.whole for x in self.resolver.value(arg.expr, arg.frame) if isinstance(x.thing, Text)] if not wanted else []
+            beans = self.candidates(wanted, frozenset(), "", where) if wanted else []
+            beans += [bean for text in texts if text is not None for bean in self.named(text, where)]
+            if beans:
+                return union(x for bean in beans for x in self.made(bean))
+        return ()
+
+    def _class_of(self, arg: Bind) -> Klass | str | None:
+        """The class that `Foo.class` is the literal of."""
+        if isinstance(arg.expr, f.Ref) and arg.expr.name.endswith(".class"):
+            return self.resolver.java.resolve_type(arg.expr.name.removesuffix(".class"), arg.frame.fn)
+        return None
 
     def named(self, name: str, where: Module) -> list[Bean]:
         """The beans of a name, those of the same build before others."""
@@ -205,9 +249,24 @@ class Wiring:
         if fn.head.decorators and self._annotation(fn.head.decorators, self._makers | self._injected, fn) is not None:
             return True
         owner = self.resolver.owner(fn)
+        if owner is not None and (how := self._autowired.get(owner)) and not fn.head.is_static:
+            return fn.name == "__init__" if how == "constructor" else fn.name.startswith("set")
         if owner is None or fn.name != "__init__":
             return False
         return bool(owner.decl.decorators) and self._annotation(owner.decl.decorators, self._components, owner) is not None
+
+    @cached_property
+    def _autowired(self) -> dict[Klass, str]:
+        """Classes of the program whose beans get, by XML alone, what nothing is written for, and how."""
+        found: dict[Klass, str] = {}
+        for module in self.resolver.names.modules.values():
+            for index, decl in module.beans.items() if not module.is_test else ():
+                if decl.autowired in ("byName", "byType", "constructor", "autodetect") and module.functions[index].head.returns:
+                    fn = module.functions[index]
+                    kind = self.resolver.resolve_type(fn.head.returns[0], fn)
+                    if isinstance(kind, Klass):
+                        found.update((level, decl.autowired) for level in self.resolver.mro(kind)[0])
+        return found
 
     def is_injected(self, field: f.ClassField, klass: Klass) -> bool:
         """Whether the framework fills a field."""

@@ -646,6 +646,10 @@ class Wiring(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """On a maker or class: of several this one is meant."""
     values: tuple[str, ...] = ()
     """On a field or parameter: the first text, with placeholders (`${key:default}`), is its value."""
+    lookups: tuple[str, ...] = ()
+    """Methods that give such an object by the name or the class that they are handed."""
+    factories: dict[str, str] = {}
+    """Types whose objects stand for what a method of theirs gives: type → method."""
 
 
 class SurfaceRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -779,8 +783,8 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which errors it repeats on; absent or not given: any."""
     context: tuple[RetryPart, ...] = ()
     """Where it is given a context whose end ends it."""
-    only: Literal["connect"] | None = None
-    """By itself it repeats only what never reached the peer."""
+    only: Literal["connect", "result"] | None = None
+    """By itself it repeats only what never reached the peer; as a condition: only a result of some kind, which no failure is."""
     at_once: bool = False
     """The first repetition does not pause."""
     spreads: bool = False

@@ -348,6 +348,7 @@ class _Writer:
         names = self.file.names(element)
         for name in tuple(names):
             names.extend(sorted(self.file.aliases.get(name, ())))
+        names.extend(child.get("value") for child in element.children if child.name == "qualifier" and child.get("value"))
         around = [element, *element.ancestors()]
         profiles = tuple(p for e in around for p in _NAMES.split(e.get("profile")) if p)
         default = next((e.get("default-autowire") for e in around if e.get("default-autowire")), "")
@@ -359,6 +360,8 @@ class _Writer:
                 made = self._made(element, definition, method, 0)
                 kind = "" if definition.method else definition.kind
                 autowired = definition.autowired if definition.autowired not in ("", "default") else default
+            elif not element.get("factory-method"):
+                kind = element.get("class")
             if made is None:
                 made = f.Opaque(element.at, element.tag_end, ())
             if not names and kind:
