@@ -107,9 +107,12 @@ class Resolver:
         observed: Mapping[Fun, set[tuple[Fun, int]]] | None = None,
         profile: str | None = None,
     ) -> None:
-        """`profile`: the one whose beans are there; `None`: those of all. `observed`: calls (function and offset) that are known to reach a function and that its name does not lead to; given
+        """`profile`: the one whose beans are there; `None`: those of all.
+
+        `observed`: calls (function and offset) that are known to reach a function and that its name does not lead to; given
         where everything in a program is asked. Then what a cut search found on its way is kept, though a circle that it was in
-        may add to it: each question gets on from where the last one stopped."""
+        may add to it: each question gets on from where the last one stopped.
+        """
         self._batch = observed is not None
         self._calls = CALLS if observed is None else CALLS_OF_ALL
         self._deepest = DEPTH if observed is None else DEPTH_OF_ALL

@@ -159,9 +159,12 @@ class Wiring:
         """What a container gives for a name, a class, or both."""
         for arg in args[:2]:
             wanted = self._class_of(arg)
-            texts = [x.thing.whole for x in self.resolver.value(arg.expr, arg.frame) if isinstance(x.thing, Text)] if not wanted else []
-            beans = self.candidates(wanted, frozenset(), "", where) if wanted else []
-            beans += [bean for text in texts if text is not None for bean in self.named(text, where)]
+            if wanted:
+                beans = self.candidates(wanted, frozenset(), "", where)
+            else:
+                things = [x.thing for x in self.resolver.value(arg.expr, arg.frame)]
+                names = [thing.whole for thing in things if isinstance(thing, Text)]
+                beans = [bean for name in names if name is not None for bean in self.named(name, where)]
             if beans:
                 return union(x for bean in beans for x in self.made(bean))
         return ()
