@@ -260,6 +260,10 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How far the hash of its instances is the same elsewhere; absent: as its own `hashCode`, `__hash__` or base says."""
     order: Order | None = None
     """Collections: the order of iteration."""
+    idle_from: tuple[SlotName, ...] = ()
+    """Servers: slots whose value holds for `idle` where that is not written, the first that is."""
+    listens: tuple[Part, ...] = ()
+    """Servers: where the address or port stands that they listen on."""
     in_process: bool = False
     """A server of a test inside the same process: what waits for it in test code is no fault."""
     version_of: str | None = None
@@ -461,6 +465,17 @@ class DeadlineRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Key beside `key` of how many units of work one limit is for, one after the other; `share_default` where it is not written.
     Of the limit and this one has to be written."""
     share_default: int = 1
+
+
+class IdleRow(DeadlineRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How long a connection may lie idle: at a server that then closes it (`side: own`), or at a client or proxy that uses it again
+    until then (`front`). `names` are addresses or ports of who is called, or of an `own` side what it is called itself."""
+
+    protocol: str = "http"
+    inside: str | None = None
+    """The value is that of this name in a text of `name=value` parts."""
+    keep: str | None = None
+    """Key below the block, as a count or switch, without which connections are not kept at all."""
 
 
 class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -960,6 +975,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     calls: tuple[CallEntry, ...] = ()
     entries: tuple[EntryRow, ...] = ()
     deadlines: tuple[DeadlineRow, ...] = ()
+    idles: tuple[IdleRow, ...] = ()
     errors: tuple[ErrorEntry, ...] = ()
     error_calls: tuple[ErrorCall, ...] = ()
     shapes: tuple[Shape, ...] = ()
