@@ -403,6 +403,10 @@ class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Positions of parameters (without self) that come from the caller; empty: all."""
     context: int | None = None
     """Position of the parameter that carries the caller's deadline."""
+    width: str | None = None
+    """Attribute of the annotation that says how many run at once; of a range (`5-10`) the upper end counts."""
+    widths: tuple[str, ...] = ()
+    """Keys of settings that say so for all that do not."""
 
 
 class Condition(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
