@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from math import inf
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -120,3 +121,73 @@ class Rule:
             for step in value.trace:
                 seen.setdefault(step)
         return Finding(span, self.code, self.name, severity or self.severity, message, sure, tuple(seen))
+
+
+class Part(Struct, frozen=True, gc=False):
+    """One bar of a waterfall: something that takes time, or a group of such parts. Seconds count from the start of the whole."""
+
+    kind: str
+    """`wait`, `pause`, `open`; of groups `call`, `parallel`, `loop`, `retry`, `window`, `limit`."""
+    name: str
+    start: float
+    seconds: float
+    """How long all its rounds take, as far as that is known; `inf` where nothing ends it."""
+    amount: str = ""
+    """As people write it: `3 × (1 + 3 s)`."""
+    span: Span | None = None
+    why: str = ""
+    """Why it is so long."""
+    rounds: float = 1.0
+    """How often a loop goes round or a retry tries; `0` where that is not known."""
+    counts: bool = True
+    """Whether the worst case passes through it; not where something beside it takes longer, or a limit cuts it."""
+    parts: tuple[Part, ...] = ()
+
+
+class Limit(Struct, frozen=True, gc=False):
+    """A deadline above an entry point, in seconds for one unit of its work."""
+
+    seconds: float
+    text: str
+    """Whose it is."""
+    span: Span
+    stops: bool
+    """It ends the work; else only whoever waits for it leaves."""
+    confidence: Confidence
+
+
+class Budget(Struct, frozen=True, gc=False):
+    """The worst case of an entry point, against the deadlines above it."""
+
+    name: str
+    kind: str
+    """`request`, `worker` …"""
+    route: str
+    because: str
+    """What makes it an entry point."""
+    span: Span
+    known: float
+    """A lower bound of the worst case in seconds; all of it where nothing is `endless` or `open`."""
+    endless: str
+    """The wait that nothing ends; empty for none."""
+    open: tuple[str, ...]
+    """What is not known."""
+    arithmetic: str
+    """The sum in `known`."""
+    limits: tuple[Limit, ...]
+    """The smallest first."""
+    verdict: str
+    """Against the smallest: `fits`, `exceeds` it already by single tries, only by `retries`, may be `endless`; `none` is known."""
+    parts: tuple[Part, ...]
+    whole: bool = True
+    """Whether all parts are there; else some that are too deep or too many are left out."""
+
+    @property
+    def worst(self) -> float:
+        """The longest time that is known of: `inf` where something never ends."""
+        return inf if self.endless else self.known
+
+    @property
+    def ratio(self) -> float | None:
+        """The worst case in shares of the smallest deadline; none where no deadline is known."""
+        return self.worst / self.limits[0].seconds if self.limits else None

@@ -54,9 +54,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Open:
-    """Something of which this is not known."""
+    """Something of which this is not known; `term` says what, where it is a single wait."""
 
     why: str
+    term: Term | None = None
 
 
 @dataclass(frozen=True)

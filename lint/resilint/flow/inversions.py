@@ -56,23 +56,35 @@ class Inversions:
         return tuple(self._find())
 
     def _find(self) -> Iterator[_Case]:
+        for fn in self.program.entries:
+            case = self._of(fn) if not self.program.is_test(fn) else None
+            if case is not None:
+                yield case
+
+    def _of(self, fn: Fun) -> _Case | None:
         program = self.program
-        for fn in program.entries:
-            if program.is_test(fn):
-                continue
-            aboves = program.above.of(fn)
-            if not aboves:
-                continue
-            frame = program.resolver.frame(fn)
-            work = program.worsts.of_function(frame)
-            above = aboves[0]
-            if work.endless is None and not _reaches(work.known * above.share, above.seconds):
-                continue
-            retried = False
-            if work.endless is None:
-                once = program.worsts.of_function(frame, once=True)
-                retried = not _reaches(once.known * above.share, above.seconds)
-            yield _Case(fn, above, aboves[1:], work, retried)
+        aboves = program.above.of(fn)
+        if not aboves:
+            return None
+        frame = program.resolver.frame(fn)
+        work = program.worsts.of_function(frame)
+        above = aboves[0]
+        if work.endless is None and not _reaches(work.known * above.share, above.seconds):
+            return None
+        retried = False
+        if work.endless is None:
+            once = program.worsts.of_function(frame, once=True)
+            retried = not _reaches(once.known * above.share, above.seconds)
+        return _Case(fn, above, aboves[1:], work, retried)
+
+    def verdict(self, fn: Fun) -> str:
+        """How an entry point stands against its smallest deadline, in a word of `Budget.verdict`."""
+        if not self.program.above.of(fn):
+            return "none"
+        case = self._of(fn)
+        if case is None:
+            return "fits"
+        return "endless" if case.work.endless is not None else "retries" if case.retried else "exceeds"
 
     @property
     def _by_owner(self) -> list[list[_Case]]:

@@ -787,11 +787,12 @@ class Worsts:
             work = self._awaited(target, site, frame)
             if work is not None:
                 return Scope(seconds, work, _term(seconds, name, (frame.fn, site.call))._replace(confidence=sure))
+        unread = Term(0.0, "", name, (frame.fn, site.call), sure)
         if seconds == inf and entry.does == "wait":
-            return Open("wait")
+            return Open("wait", unread)
         if seconds is None:
             endless = any(w.bound == inf for w in self._known(site)) and entry.does != "wait"
-            return Wait(inf, Term(inf, "", name, (frame.fn, site.call))) if endless else Open("length")
+            return Wait(inf, Term(inf, "", name, (frame.fn, site.call))) if endless else Open("length", unread)
         return Wait(seconds, Term(seconds, amount, name, (frame.fn, site.call), sure))
 
     def _known(self, site: CallSite) -> list[Waiting]:
