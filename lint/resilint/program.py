@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from resilint.flow.draws import Draws
     from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors
+    from resilint.flow.idle_pairs import IdlePairs
     from resilint.flow.inputs import Sizes
     from resilint.flow.inversions import Inversions
     from resilint.flow.lists import Lists
@@ -360,6 +361,13 @@ class Program:
         from resilint.flow.containers import Containers
 
         return Containers(self)
+
+    @cached_property
+    def idle_pairs(self) -> IdlePairs:
+        """How long connections lie idle at servers, and at whoever uses them again."""
+        from resilint.flow.idle_pairs import IdlePairs
+
+        return IdlePairs(self)
 
     def loose_placements(self) -> Iterator[Fault]:
         """Workloads declared near something bound to a zone that may be scheduled in another."""
