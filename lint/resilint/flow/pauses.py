@@ -25,8 +25,7 @@ _SLICED = 200
 _RANDOM = re.compile(r"rand|jitter|rng|uniform|gauss|noise|dither|fuzz|entropy|spread", re.IGNORECASE)
 """What a source of chance is called: a name that says so is taken at its word, which keeps quiet."""
 _PAUSES = re.compile(
-    r"sleep|slumber|wait|back_?off|delay|pause|throttl|retry_?after|park(_?nanos)?$|await|linger|cool|rest$|tick|hang|yield|schedule|defer|"
-    r"timer|limit|rate|block",
+    r"sleep|slumber|wait|back_?off|delay|pause|throttl|retry_?after|(^|_)park|await|linger|cool_?down|rate_?limit|limiter|rest$",
     re.IGNORECASE,
 )
 """What a pause is called where nobody can look into it."""
@@ -50,6 +49,8 @@ class Pause(NamedTuple):
     confidence: Confidence = Confidence.HIGH
     aware: bool | None = None
     """Whether cancellation or an event ends it."""
+    varying: frozenset[str] = frozenset()
+    """Parameters of the function that its length is made of."""
 
     @property
     def known(self) -> bool:
@@ -238,6 +239,9 @@ class Pauses:
                 else:
                     known = False
         pause = Pause(node=site.call, aware=aware)
+        if bind is not None:
+            names = {n.name for n in walk(bind.expr) if isinstance(n, f.Ref)}
+            pause = pause._replace(varying=frozenset(names & set(frame.fn.params)))
         if nature.varies:
             # Chance that nobody saw may hide in what nobody knows.
             return pause._replace(seconds=None, grows=True, jitter=True if nature.random else None if nature.unknown else False)

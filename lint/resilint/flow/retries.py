@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.lists import Words
+from resilint.flow.passes import BAD, ERROR_NAME, GOOD, NESTED, NIL, STATUS, Known, Pass, Point, goes_again
 from resilint.flow.pauses import Pause, Pauses, together
 from resilint.flow.values import Frame
 from resilint.link.code import CallSite, Fun, Module, dotted, last_name, walk, walk_block
@@ -25,32 +26,20 @@ if TYPE_CHECKING:
     from resilint.flow.timeouts import Fault
     from resilint.program import Program
 
-Outcome = tuple[str, str | None]
-"""How a block ends: it `falls` out of its end, `leaves` the function, `raises`, or `break`s or `continue`s, with a label."""
-FALLS: Outcome = ("falls", None)
-LEAVES: Outcome = ("leaves", None)
-RAISES: Outcome = ("raises", None)
-
 _FORMS = (b"\xa4ever", b"\xa5while", b"\xa5count")
 """Forms of loops that need not end by themselves, as encoded."""
 _EACH = b"\xa4each"
 _ENDLESS = frozenset({"count", "cycle", "repeat"})
 """Iterators without an end."""
 _TURNS = frozenset({"range", "xrange"})
-_NESTED = 40
-"""Statements looked into one inside another."""
 _MOST_TRIES = 100_000
-_ERROR_NAME = re.compile(r"_*(e|ex|exc|err|error|.*err|.*error|.*exception|cause)\d*", re.IGNORECASE)
 _COUNTS_TRIES = re.compile(r"attempt|retr(y|ies)|tries|trial|turn|round|count|^_$|^[a-z]$", re.IGNORECASE)
-_STATUS = re.compile(r"(get_?)?(http_?)?(status|(status|response)_?code|code)(_?value)?", re.IGNORECASE)
-_GOOD = re.compile(r"(is_?)?(ok|success(ful)?(ly)?|is_?2xx(_?successful)?|done|succeeded)", re.IGNORECASE)
-_BAD = re.compile(r"(is_?|has_?)?(error|failed|failure|is_?(4|5)xx.*)", re.IGNORECASE)
 _ACTS = re.compile(
-    r"_*(try_?|do_?)?(send|post|put|publish|push|connect|reconnect|dial|open|call|invoke|exec|execute|request|submit|deliver|upload|"
-    r"download|write|save|store|commit|register|login|authenticate|notify|transfer|sync|replicate|reserve|book|pay|charge|forward|"
-    r"renew|flush|join|attempt|apply|perform|process|handle)(?![a-z])|_*try_?[A-Za-z]",
+    r"_*(try_?|do_?)?(send|post|publish|connect|reconnect|dial|invoke|request|submit|deliver|upload|download|register|login|authenticate|"
+    r"notify|transfer|replicate|charge|forward|fetch|ping|rpc|upsert|sync_to|push_to|write_to)(?![a-z])",
+    re.IGNORECASE,
 )
-"""Verbs of methods whose false result is a failure; that of a question (`is_ready`, `exists`, `poll`) is an answer."""
+"""Verbs of methods whose false result is a failure of a peer; that of a question (`is_ready`, `exists`, `poll`) is an answer."""
 _CLOCK = re.compile(
     r"time|clock|elapsed|deadline|expir|remain|since|until|now|before|after|nano|milli|budget|patience", re.IGNORECASE
 )
@@ -58,14 +47,41 @@ _LIMITS = re.compile(
     r"retr(y|ies)(?!able|iable)|attempt|tries|backoff|back_off|max|limit|exhaust|give_?up|budget|should|can_|allow|policy|remaining|count",
     re.IGNORECASE,
 )
-_STOPS = re.compile(
+STOPS = re.compile(
     r"run(ning)?$|stop|clos(e|ed|ing)|alive|shut|terminat|done|is_?set$|exit|quit|cancel|interrupt|active|enabled|abort|finish|kill|disposed|"
     r"destroy|started|live|keep_?(loop|go|run)",
     re.IGNORECASE,
 )
 """Tests that ask whether to go on at all: they end a loop at shutdown, and are no cap."""
-_SAYS = re.compile(
+SAYS = re.compile(
     r"(?:^|\.)_*(log|logger|logging|slog|klog|zap|print|trace|debug|info|warn|warning|error|exception|metric|stats|span)", re.I
+)
+
+
+_ITERATES = re.compile(r"len|size|length|count|has_?(next|more).*|is_?empty|.*_?left|next(_?line)?|scan", re.IGNORECASE)
+"""Calls in the test of a loop over the elements of something."""
+_ASKS = re.compile(
+    r"input|raw_?input|getpass|prompt(_?for.*)?|read_?line|next_?(line|int|double)|read_?password|ask(_.*)?|confirm", re.IGNORECASE
+)
+"""Calls that ask a person, who may answer as often as they like."""
+STANDS = re.compile(
+    r"_*(wait|await|recv|receive|accept|poll|take|get|join|read|select|acquire|lock|try_?(lock|acquire)|sleep|pause|park|dequeue|pop|"
+    r"next)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Calls that stand still until something comes, so that what runs out there has paced the loop already."""
+_CONTENDS = re.compile(
+    r"lock(ed)?(error|exception|timeout.*)?$|already|exists|conflict|duplicate|in_?use|stale|optimistic|concurrent", re.IGNORECASE
+)
+"""Classes of errors that tell of another writer, not of a peer that fails."""
+_DROPS = re.compile(r"remove|exclude|black_?list|deny_?list|quarantine|discard|forget|evict|retain", re.IGNORECASE)
+_OTHERS = re.compile(
+    r"next|choose|pick|rotate|fail_?over|switch|select|round_?robin|skip|seek|advance|mark|pop|poll(_?first)?|random", re.IGNORECASE
+)
+_PICKS = re.compile(r"next|choose|pick|rotate|fail_?over|round_?robin|pop|poll(_?first)?$|choice", re.IGNORECASE)
+_LEFT_OUT = re.compile(r"dead|bad|failed|ignore|exclu|tried|skip|visited|seen|black|down", re.IGNORECASE)
+_HANDLES = re.compile(
+    r"handle|check|throw|raise|fail|process|on_?(err|exc|fail)|rethrow|propagate|translate|verify|ensure|assert", re.IGNORECASE
 )
 
 
@@ -106,6 +122,12 @@ class RetryLoop:
     counted: tuple[Cap, ...] = ()
     kinds: tuple[str, ...] = ()
     """Classes of the errors that are caught, as written."""
+    calls: tuple[f.Call, ...] = ()
+    """What the operation calls, outermost first."""
+    moves: str = ""
+    """Each try goes to `another` peer or element than the one before; or is `finite`, since what failed is left out then on."""
+    polls: bool = False
+    """It goes round after success too, with a pause that the failing way leaves out."""
 
     @property
     def pause(self) -> Pause:
@@ -133,470 +155,6 @@ class RetryLoop:
         return self.node.at
 
 
-class _Known(NamedTuple):
-    """What is known of a variable: the value of a literal, or that it is `ok` (there, true) or an `err` (there, and an error)."""
-
-    kind: str
-    value: object = None
-
-
-_OK = _Known("ok")
-_ERR = _Known("err")
-_NIL = _Known("lit", None)
-
-
-@dataclass
-class _Point:
-    """A place where the failure of an operation is told."""
-
-    node: f.Stmt
-    """The try statement, the assignment of the error, or the statement with the test."""
-    operation: f.Node
-    failed: f.Node
-    handler: f.Handler | None = None
-    error: str = ""
-    call: f.Call | None = None
-    """Where the failure is a false result or a bad status: the call whose result it is."""
-    result: str = ""
-
-
-@dataclass
-class _Pass:
-    """One way round a loop, in which an operation succeeds or fails."""
-
-    fn: Fun
-    loop: f.Loop | None
-    point: _Point
-    fails: bool
-    known: dict[str, _Known] = field(default_factory=dict)
-    passed: list[f.Stmt] = field(default_factory=list)
-    """Statements passed, those of the operation itself left out."""
-    exits: list[tuple[f.Expr, bool]] = field(default_factory=list)
-    """Tests by which this way may leave the loop, and whether it leaves where they hold."""
-    after: bool = False
-    """The point lies behind."""
-
-    # ------------------------------------------------------------ blocks
-
-    def block(self, stmts: f.Block, depth: int = 0) -> set[Outcome]:
-        ends: set[Outcome] = set()
-        if depth > _NESTED:
-            return {FALLS, LEAVES}
-        for stmt in stmts:
-            out = self._stmt(stmt, depth)
-            ends |= out - {FALLS}
-            if FALLS not in out:
-                return ends
-        return ends | {FALLS}
-
-    def _holds_point(self, part: object) -> bool:
-        at = self.point.node.at
-        if isinstance(part, tuple):
-            return bool(part) and part[0].at <= at < part[-1].end
-        return isinstance(part, f.Node) and part.at <= at < part.end
-
-    def _stmt(self, stmt: f.Stmt, depth: int) -> set[Outcome]:
-        if stmt is self.point.node and isinstance(stmt, f.Try):
-            return self._tried(stmt, depth)
-        match stmt:
-            case f.Return():
-                self._pass(stmt)
-                return {LEAVES}
-            case f.Raise():
-                self._pass(stmt)
-                return {RAISES}
-            case f.Jump():
-                if stmt.kind in ("break", "continue"):
-                    return {(stmt.kind, stmt.label)}
-                return {LEAVES} if stmt.kind == "goto" else {FALLS}
-            case f.If():
-                return self._if(stmt, depth)
-            case f.Switch():
-                return self._switch(stmt, depth)
-            case f.Select():
-                return self._select(stmt, depth)
-            case f.Loop():
-                return self._inner_loop(stmt, depth)
-            case f.Try():
-                return self._other_try(stmt, depth)
-            case f.With():
-                self.passed.append(f.Do(stmt.at, stmt.at, f.Opaque(stmt.at, stmt.at, tuple(i.value for i in stmt.items))))
-                return self.block(stmt.body, depth + 1)
-            case f.Assign():
-                self._pass(stmt)
-                self._assign(stmt)
-            case f.Do():
-                self._pass(stmt)
-                if stmt is self.point.node:
-                    self.after = True
-                if isinstance(stmt.value, f.Call) and _ends_process(stmt.value):
-                    return {LEAVES}
-            case f.Def():
-                pass
-            case _:
-                self._pass(stmt)
-        return {FALLS}
-
-    def _pass(self, stmt: f.Stmt) -> None:
-        if stmt is not self.point.node:
-            self.passed.append(stmt)
-
-    def _tried(self, stmt: f.Try, depth: int) -> set[Outcome]:
-        """The try statement whose handler tells the failure."""
-        if not self.fails:
-            out = self.block(stmt.body, depth + 1)
-            self.after = True
-            if RAISES in out:
-                # What is raised in there is caught in there, and success raises nothing.
-                out -= {RAISES}
-                if not out:
-                    out = {LEAVES}
-            if FALLS in out:
-                out = (out - {FALLS}) | self.block(stmt.orelse, depth + 1)
-        else:
-            self.after = True
-            handler = self.point.handler
-            assert handler is not None
-            if handler.name:
-                self.known[handler.name] = _ERR
-            out = self.block(handler.body, depth + 1)
-        return self._finally(stmt, out, depth)
-
-    def _finally(self, stmt: f.Try, out: set[Outcome], depth: int) -> set[Outcome]:
-        final = self.block(stmt.final, depth + 1)
-        return (out | final - {FALLS}) if FALLS in final else final
-
-    def _other_try(self, stmt: f.Try, depth: int) -> set[Outcome]:
-        out = self.block(stmt.body, depth + 1)
-        if FALLS in out:
-            out = (out - {FALLS}) | self.block(stmt.orelse, depth + 1)
-        if any(h for h in stmt.handlers) and RAISES in out:
-            out -= {RAISES}
-            if not out:
-                out = {FALLS}
-        if self.fails and self.after and not self._holds_point(stmt.body):
-            # A pause that is interrupted, a step of cleaning up that fails: both ways may be gone.
-            for handler in stmt.handlers:
-                exits = list(self.exits)
-                out = out | self.block(handler.body, depth + 1)
-                self.exits = exits
-        return self._finally(stmt, out, depth)
-
-    def _if(self, stmt: f.If, depth: int) -> set[Outcome]:
-        self.passed.append(f.Do(stmt.test.at, stmt.test.end, stmt.test))
-        if stmt is self.point.node:
-            self.after = True
-        truth = self.truth(stmt.test)
-        if truth is None and stmt is not self.point.node:
-            if self._holds_point(stmt.then):
-                truth = True
-            elif self._holds_point(stmt.orelse):
-                truth = False
-        if truth is not None:
-            return self.block(stmt.then if truth else stmt.orelse, depth + 1)
-        known = dict(self.known)
-        assume(self.known, stmt.test, True)
-        before = len(self.exits)
-        then = self.block(stmt.then, depth + 1)
-        mine = self.exits[before:]
-        after_then, self.known = self.known, dict(known)
-        assume(self.known, stmt.test, False)
-        orelse = self.block(stmt.orelse, depth + 1)
-        self.known = {k: v for k, v in self.known.items() if after_then.get(k) == v}
-        if leaves_loop(then, self.loop) != leaves_loop(orelse, self.loop) or mine:
-            if leaves_loop(then, self.loop):
-                self.exits.append((stmt.test, True))
-            if leaves_loop(orelse, self.loop):
-                self.exits.append((stmt.test, False))
-        return then | orelse
-
-    def _switch(self, stmt: f.Switch, depth: int) -> set[Outcome]:
-        out: set[Outcome] = set()
-        sure = False
-        if stmt.subject is not None:
-            self.passed.append(f.Do(stmt.at, stmt.at, stmt.subject))
-        for case in stmt.cases:
-            tests = [t if stmt.subject is None else f.Bin(t.at, t.end, "==", stmt.subject, t) for t in case.tests]
-            truths = [self.truth(t) for t in tests]
-            if tests and all(t is False for t in truths):
-                continue
-            known = dict(self.known)
-            ends = self.block(case.body, depth + 1)
-            self.known = known
-            if leaves_loop(ends - {("break", None)}, self.loop) and not any(t is True for t in truths):
-                self.exits.extend((t, True) for t in tests[:1])
-            out |= ends
-            if any(t is True for t in truths) or not tests:
-                sure = True
-                break
-        if not sure:
-            out.add(FALLS)
-        return _switched(out)
-
-    def _select(self, stmt: f.Select, depth: int) -> set[Outcome]:
-        out: set[Outcome] = set()
-        self.passed.append(f.Do(stmt.at, stmt.at, f.Opaque(stmt.at, stmt.at, ())))
-        self.passed.append(stmt)
-        for comm in stmt.cases:
-            if any(self._holds_point(c.body) for c in stmt.cases) and not self._holds_point(comm.body):
-                continue
-            known = dict(self.known)
-            ends = self.block(comm.body, depth + 1)
-            self.known = known
-            channel = received(comm.op)
-            if channel is not None and leaves_loop(ends - {("break", None)}, self.loop):
-                self.exits.append((channel, True))
-            out |= ends
-        return _switched(out)
-
-    def _inner_loop(self, stmt: f.Loop, depth: int) -> set[Outcome]:
-        for expr in (stmt.iter, stmt.test):
-            if expr is not None:
-                self.passed.append(f.Do(expr.at, expr.end, expr))
-        known = dict(self.known)
-        out = self.block(stmt.body, depth + 1)
-        self.known = {k: v for k, v in known.items() if self.known.get(k) == v}
-        mine = {o for o in out if o[0] in ("break", "continue") and o[1] in (None, stmt.label)}
-        rest = out - mine - {FALLS}
-        if stmt.form != "ever" or any(o[0] == "break" for o in mine):
-            rest |= {FALLS}
-        return rest or {LEAVES}
-
-    # ------------------------------------------------------------ values
-
-    def _assign(self, stmt: f.Assign) -> None:
-        value = stmt.value
-        while isinstance(value, f.Await | f.Cast):
-            value = value.value
-        if stmt is self.point.node:
-            self.after = True
-        for target in stmt.targets:
-            names = [dotted(p.value) for p in target.items] if isinstance(target, f.Coll) else [dotted(target)]
-            parts: list[f.Expr | None] = [value]
-            if isinstance(target, f.Coll) and isinstance(value, f.Coll) and len(value.items) == len(names):
-                parts = [p.value for p in value.items]
-            for position, name in enumerate(names):
-                part = parts[position] if len(parts) > 1 else value
-                if not name or name == "_":
-                    continue
-                got = None if stmt.op else self._of_value(stmt, part, name, position, len(names))
-                if got is None:
-                    self.known.pop(name, None)
-                else:
-                    self.known[name] = got
-
-    def _of_value(self, stmt: f.Assign, value: f.Expr | None, name: str, position: int, many: int) -> _Known | None:
-        point = self.point
-        while isinstance(value, f.Await | f.Cast):
-            value = value.value
-        if isinstance(value, f.Lit):
-            return _Known("lit", value.value)
-        if isinstance(value, f.Ref):
-            return self.known.get(value.name)
-        if isinstance(value, f.New | f.Coll | f.Fmt):
-            return _OK
-        if stmt is point.node and (value is point.call or point.error):
-            if point.error:
-                if name == point.error:
-                    return _ERR if self.fails else _NIL
-                return _NIL if self.fails else _OK
-            return (_Known("lit", False) if point.result != "status" else None) if self.fails else _OK
-        if isinstance(value, f.Call):
-            go = self.fn.module.language == "go"
-            if go and many >= 1 and position == many - 1 and _ERROR_NAME.fullmatch(name):
-                return None if self.fails and self.after else _NIL
-            if self.fails and self.after:
-                return None
-            if point.call is not None and value is not point.call:
-                return None
-            return _OK
-        truth = self.truth(value) if value is not None else None
-        return None if truth is None else _Known("lit", truth)
-
-    def truth(self, test: f.Expr | None) -> bool | None:
-        """What a test comes out as, as far as it is known on this way."""
-        match test:
-            case f.Lit():
-                return bool(test.value)
-            case f.Await() | f.Cast():
-                return self.truth(test.value)
-            case f.Let():
-                value = test.value
-                while isinstance(value, f.Await | f.Cast):
-                    value = value.value
-                got = self._of_value(f.Assign(test.at, test.end, (test.target,), "", value), value, dotted(test.target), 0, 1)
-                if value is self.point.call and value is not None:
-                    got = _Known("lit", False) if self.fails else _OK
-                if dotted(test.target):
-                    self.known.pop(dotted(test.target), None)
-                    if got is not None:
-                        self.known[dotted(test.target)] = got
-                return None if got is None else _truth(got)
-            case f.Ref():
-                got = self.known.get(test.name)
-                if got is not None:
-                    return _truth(got)
-                return self._status_word(test)
-            case f.Un(op="not"):
-                inner = self.truth(test.value)
-                return None if inner is None else not inner
-            case f.Bin(op="and" | "or"):
-                left, right = self.truth(test.left), self.truth(test.right)
-                decisive = test.op == "or"
-                if decisive in (left, right):
-                    return decisive
-                return None if None in (left, right) else not decisive
-            case f.Bin():
-                return self._compared(test)
-            case f.Call():
-                if test is self.point.call:
-                    return not self.fails
-                if last_name(test.fn) in ("Is", "As") and test.args and self._is_nil(test.args[0].value):
-                    return False
-                base = dotted(test.fn)
-                if not test.args and base:
-                    return self._status_word(test.fn)
-        return None
-
-    def _is_nil(self, expr: f.Expr) -> bool:
-        got = self.known.get(dotted(expr))
-        return got is not None and got.kind == "lit" and got.value is None
-
-    def _status_word(self, expr: f.Expr) -> bool | None:
-        """`resp.ok`, `response.isSuccessful()`: true where the operation succeeded."""
-        base, _, last = dotted(expr).rpartition(".")
-        if not base or not self._is_result(base):
-            return None
-        if _GOOD.fullmatch(last):
-            return not self.fails
-        return self.fails if _BAD.fullmatch(last) else None
-
-    def _is_result(self, name: str) -> bool:
-        """Whether a name holds what an operation of this pass gave."""
-        point = self.point
-        if point.call is not None:
-            return bool(point.result) and name == point.result.partition(":")[2]
-        return not self.fails and self.known.get(name) is _OK
-
-    def _compared(self, test: f.Bin) -> bool | None:
-        left, right, op = test.left, test.right, test.op
-        if op in ("==", "!=", "is", "is not"):
-            same: bool | None = None
-            for one, other in ((left, right), (right, left)):
-                if not isinstance(other, f.Lit):
-                    continue
-                got = self._value(one)
-                if got is not None:
-                    if got.kind == "lit":
-                        same = got.value == other.value and isinstance(got.value, bool) == isinstance(other.value, bool)
-                    elif other.value is None or other.value is False:
-                        same = False
-                    elif other.value is True and got is _OK:
-                        same = True
-                if same is not None:
-                    return same if op in ("==", "is") else not same
-        return self._status(test)
-
-    def _value(self, expr: f.Expr) -> _Known | None:
-        while isinstance(expr, f.Await | f.Cast):
-            expr = expr.value
-        if isinstance(expr, f.Call) and expr is self.point.call:
-            if self.point.error == "<direct>":
-                return _ERR if self.fails else _NIL
-            return _Known("lit", False) if self.fails else _OK
-        if isinstance(expr, f.Let):
-            self.truth(expr)
-            return self.known.get(dotted(expr.target))
-        return self.known.get(dotted(expr)) if dotted(expr) else None
-
-    def _status(self, test: f.Bin) -> bool | None:
-        """A comparison of a status code with a number, where the operation succeeded or failed by its status."""
-        numbers = {"left": self._codes(test.left), "right": self._codes(test.right)}
-        if numbers["right"]:
-            expr, codes = test.left, numbers["right"]
-        elif numbers["left"]:
-            expr, codes = test.right, numbers["left"]
-        else:
-            return None
-        name = dotted(expr.fn) if isinstance(expr, f.Call) and not expr.args else dotted(expr)
-        base, _, last = name.rpartition(".")
-        if not _STATUS.fullmatch(last) or (self.fails and self.point.result.partition(":")[0] != "status"):
-            return None
-        if base and not self._is_result(base):
-            return None
-        good = any(200 <= code < 300 for code in codes)
-        match test.op:
-            case "==" | "in" | "is":
-                return good is not self.fails
-            case "!=" | "not in" | "is not":
-                return good is self.fails
-            case ">" | ">=":
-                return self.fails if min(codes) >= 299 else None
-            case "<" | "<=":
-                return not self.fails if min(codes) >= 299 else None
-        return None
-
-    @staticmethod
-    def _codes(expr: f.Expr) -> tuple[int, ...]:
-        """Status codes that an expression is: a number, a list of them, or a constant that is named after one."""
-        if isinstance(expr, f.Lit) and isinstance(expr.value, int) and 100 <= expr.value < 600:
-            return (expr.value,)
-        if isinstance(expr, f.Coll):
-            found = [_Pass._codes(p.value) for p in expr.items]
-            return tuple(c for codes in found for c in codes) if found and all(found) else ()
-        name = dotted(expr)
-        last = name.rpartition(".")[2]
-        if re.search(r"status|http", name, re.IGNORECASE):
-            if re.fullmatch(r"(Status)?OK|(SC|HTTP)_(\d+_)?OK", last, re.IGNORECASE):
-                return (200,)
-            if re.search(r"too_?many|unavailable|internal_?server|bad_?gateway", last, re.IGNORECASE):
-                return (503,)
-        return ()
-
-
-def _truth(known: _Known) -> bool:
-    return bool(known.value) if known.kind == "lit" else True
-
-
-def assume(known: dict[str, _Known], test: f.Expr, holds: bool) -> None:
-    """Note what a test says of plain variables where it comes out so."""
-    if isinstance(test, f.Un) and test.op == "not":
-        assume(known, test.value, not holds)
-    elif isinstance(test, f.Ref):
-        known[test.name] = _OK if holds else _Known("lit", False)
-    elif isinstance(test, f.Bin) and test.op in ("and", "or") and holds is (test.op == "and"):
-        assume(known, test.left, holds)
-        assume(known, test.right, holds)
-    elif isinstance(test, f.Bin) and test.op in ("==", "is", "!=", "is not") and dotted(test.left):
-        if isinstance(test.right, f.Lit) and test.right.value is None:
-            known[dotted(test.left)] = _NIL if holds is (test.op in ("==", "is")) else _OK
-
-
-def received(op: f.Stmt | None) -> f.Expr | None:
-    """The channel that a case of a select receives from."""
-    value = op.value if isinstance(op, f.Do | f.Assign) else None
-    return value.value if isinstance(value, f.Recv) else None
-
-
-def _switched(out: set[Outcome]) -> set[Outcome]:
-    """A break without a label ends the switch or select, not the loop around it."""
-    return {FALLS if o == ("break", None) else o for o in out}
-
-
-def _again(out: set[Outcome], loop: f.Loop) -> bool:
-    return FALLS in out or any(o[0] == "continue" and o[1] in (None, loop.label) for o in out)
-
-
-def leaves_loop(out: set[Outcome], loop: f.Loop | None) -> bool:
-    """Whether one of these ends is one of the loop, not of its pass."""
-    return any(o not in (FALLS,) and not (o[0] == "continue" and (loop is None or o[1] in (None, loop.label))) for o in out)
-
-
-def _ends_process(call: f.Call) -> bool:
-    name = dotted(call.fn)
-    return name in ("panic", "os.Exit", "sys.exit", "exit", "System.exit") or name.rpartition(".")[2].startswith("Fatal")
-
-
 class Retries:
     """Finds the retries of a program. Answers are remembered."""
 
@@ -605,6 +163,7 @@ class Retries:
         self.resolver = program.resolver
         self.pauses = Pauses(program)
         self._of: dict[Fun, tuple[RetryLoop, ...]] = {}
+        self._polls: dict[Fun, tuple[RetryLoop, ...]] = {}
 
     @cached_property
     def _no_failures(self) -> frozenset[str]:
@@ -628,14 +187,27 @@ class Retries:
         """The retries of a function, in the order written; those of functions inside it are their own."""
         found = self._of.get(fn)
         if found is None:
-            found = self._of[fn] = tuple(self._find(fn)) if self._may_retry(fn) else ()
+            every = tuple(self._find(fn)) if self._may_retry(fn) else ()
+            found = self._of[fn] = tuple(r for r in every if not r.polls)
+            self._polls[fn] = tuple(r for r in every if r.polls)
         return found
+
+    def hasty_polls(self, fn: Fun) -> tuple[RetryLoop, ...]:
+        """Loops that pause between their rounds, but not where a round has failed."""
+        self.of(fn)
+        return self._polls[fn]
 
     def all(self) -> Iterator[RetryLoop]:
         """Every retry of the program outside of tests."""
         for fn in self.program.functions():
             if not fn.module.is_test:
                 yield from self.of(fn)
+
+    def polls(self) -> Iterator[RetryLoop]:
+        """Every hasty poll of the program outside of tests."""
+        for fn in self.program.functions():
+            if not fn.module.is_test:
+                yield from self.hasty_polls(fn)
 
     def tries(self, retry: RetryLoop, frame: Frame) -> float | None:
         """How often a retry tries at most where its function runs in this frame: `inf` where nothing ends it, `None` if unknown."""
@@ -660,27 +232,131 @@ class Retries:
 
     def _find(self, fn: Fun) -> Iterator[RetryLoop]:
         for loop in _loops(fn.block):
-            if loop.form == "each" and not self._turns(loop, fn.module):
+            if (loop.form == "each" and not self._turns(loop, fn.module)) or self._iterates(loop):
                 continue
             points = list(self._points(fn, loop))
-            if not points:
+            if not points or any(
+                isinstance(n, f.Call) and _ASKS.fullmatch(last_name(n.fn)) for stmt in loop.body for n in walk(stmt)
+            ):
                 continue
             retry = self._judge(fn, loop, points)
             if retry is not None:
                 yield retry
+        if any(call.rpartition(".")[2] == fn.name for call in fn.head.calls):
+            yield from self._recursions(fn)
+
+    # ------------------------------------------------------------ functions that call themselves
+
+    def _recursions(self, fn: Fun) -> Iterator[RetryLoop]:
+        """Calls by which a function enters itself again where something in it has failed, with what it was given."""
+        for site in fn.body.calls:
+            if site.last != fn.name or site.how or site.loop is not None or fn not in self.program.callees(site):
+                continue
+            arms = site.arm.chain()
+            for arm in reversed(arms):
+                if arm.kind == "handler" and isinstance(arm.node, f.Try):
+                    handler = next((h for h in arm.node.handlers if h.at <= site.call.at < h.end), None)
+                    if handler is not None and not self._is_no_failure(handler, fn):
+                        calls = tuple(c for c in calls_of(arm.node.body) if c is not site.call)
+                        kinds = tuple(last_name(k) for k in handler.types)
+                        failed = f.Ref(handler.at, handler.end, "")
+                        yield from self._entered_again(fn, site, calls, failed, handler.body, kinds)
+                    break
+                error = self._error_test(arm.node, fn) if arm.kind in ("then", "else") else None
+                if error is not None and isinstance(arm.node, f.If):
+                    block = arm.node.then if arm.kind == "then" else arm.node.orelse
+                    yield from self._entered_again(fn, site, (error,), arm.node.test, block, ())
+                    break
+
+    def _error_test(self, node: f.Node, fn: Fun) -> f.Call | None:
+        """The call whose error is tested: `if err != nil` behind `err := f()`."""
+        if not isinstance(node, f.If) or fn.module.language != "go":
+            return None
+        names = {n.name for n in walk(node.test) if isinstance(n, f.Ref) and ERROR_NAME.fullmatch(n.name)}
+        for name in sorted(names):
+            for d in fn.body.reaching(name, node.test.at)[0][:1]:
+                if isinstance(d.expr, f.Call):
+                    return d.expr
+        return None
+
+    def _entered_again(
+        self, fn: Fun, site: CallSite, calls: tuple[f.Call, ...], failed: f.Node, block: f.Block, kinds: tuple[str, ...]
+    ) -> Iterator[RetryLoop]:
+        changed: set[str] = set()
+        positional = fn.positional
+        for position, arg in enumerate(site.call.args):
+            param = arg.name or (positional[position].name if position < len(positional) else "")
+            if isinstance(arg.value, f.Ref) and arg.value.name.rpartition(".")[2] == param:
+                continue
+            if not param or (not isinstance(arg.value, f.Lit) and not _mentions(arg.value, param)):
+                return  # Something else is done there, with something else.
+            changed.add(param)
+        if not calls:
+            return
+        path = tuple(stmt for stmt in block if stmt.at <= site.call.at)
+        retry = RetryLoop(fn, site.call, _told(calls), failed, path=path, kinds=kinds, calls=calls)
+        tests = [s.test for s, _ in fn.body.stmts if isinstance(s, f.If)]
+        counters = changed | {
+            name for name, defs in fn.body.definitions.items() for d in defs if d.kind == "aug" or _mentions(d.expr, name)
+        }
+        for test in tests:
+            words = [n.name for n in walk(test) if isinstance(n, f.Ref)]
+            words += [last_name(n.fn) for n in walk(test) if isinstance(n, f.Call)]
+            if any(w in counters or _CLOCK.search(w) or _LIMITS.search(w) for w in words if w):
+                retry.caps = (*retry.caps, test)
+            elif any(STOPS.search(w) for w in words if w):
+                retry.stops = (*retry.stops, test)
+        steps = [n for stmt in path for n in walk(stmt) if isinstance(n, f.Call) and n is not site.call]
+        retry.caps += tuple(c for c in steps if _LIMITS.search(last_name(c.fn)) and not SAYS.search(dotted(c.fn)))
+        pauses = [p for p in self.pauses.on(fn, None, path) if p.node is not site.call]
+        retry.pauses = tuple(p._replace(seconds=None, grows=True) if p.varying & changed else p for p in pauses)
+        retry.tries = None if retry.caps else inf
+        yield retry
+
+    # ------------------------------------------------------------ which loops
 
     def _turns(self, loop: f.Loop, module: Module) -> bool:
-        """Whether a loop over something only counts its passes: over a range, or something that the passes do not use."""
+        """Whether a loop over something only counts its passes: over a range, or pauses that nothing but the pause uses."""
         it = loop.iter
         if isinstance(it, f.Call) and last_name(it.fn) in (*_TURNS, *_ENDLESS):
             return True
-        if module.language == "go" and (isinstance(it, f.Lit) or loop.target is None):
+        if module.language == "go":
             return isinstance(it, f.Lit)
-        return module.language == "python" and loop.target is not None
+        return module.language == "python" and loop.target is not None and not self._is_used(loop)
+
+    @staticmethod
+    def _is_used(loop: f.Loop) -> bool:
+        """Whether the elements that a loop is over are used for more than to pause."""
+        names = {n.name for n in walk(loop.target) if isinstance(n, f.Ref)}
+        paused = [
+            (n.at, n.end)
+            for stmt in loop.body
+            for n in walk(stmt)
+            if isinstance(n, f.Call) and (STANDS.match(last_name(n.fn)) or SAYS.search(dotted(n.fn)))
+        ]
+        for ref in (n for stmt in loop.body for n in walk(stmt) if isinstance(n, f.Ref)):
+            if ref.name.partition(".")[0] in names and not any(at <= ref.at < end for at, end in paused):
+                return True
+        return not paused
+
+    @staticmethod
+    def _iterates(loop: f.Loop) -> bool:
+        """Whether a loop's test asks for the elements of something: it goes on to the next one, and tries nothing twice."""
+        if loop.test is None:
+            return False
+        for node in walk(loop.test):
+            name = (
+                last_name(node.fn) if isinstance(node, f.Call) else node.name.rpartition(".")[2] if isinstance(node, f.Ref) else ""
+            )
+            if isinstance(node, f.Call) and _ITERATES.fullmatch(name):
+                return True
+            if isinstance(node, f.Ref) and "." in node.name and name in ("length", "size"):
+                return True
+        return False
 
     # ------------------------------------------------------------ points
 
-    def _points(self, fn: Fun, loop: f.Loop) -> Iterator[_Point]:
+    def _points(self, fn: Fun, loop: f.Loop) -> Iterator[Point]:
         """Places of a loop's own passes, those of inner loops left out, where a failure may be told."""
         go = fn.module.language == "go"
         test = loop.test
@@ -690,9 +366,9 @@ class Retries:
         for stmt in _own(loop.body):
             if isinstance(stmt, f.Try):
                 for handler in stmt.handlers:
-                    call = next((n for n in walk_block(stmt.body) if isinstance(n, f.Call)), None)
-                    if call is not None:
-                        yield _Point(stmt, call, f.Ref(handler.at, handler.end, ""), handler)
+                    calls_in = list(calls_of(stmt.body))
+                    if calls_in:
+                        yield Point(stmt, calls_in[0], f.Ref(handler.at, handler.end, ""), handler)
             elif isinstance(stmt, f.Assign):
                 value = stmt.value
                 while isinstance(value, f.Await | f.Cast):
@@ -702,8 +378,8 @@ class Retries:
                 target = stmt.targets[0]
                 if go:
                     name = dotted(target.items[-1].value) if isinstance(target, f.Coll) and target.items else dotted(target)
-                    if _ERROR_NAME.fullmatch(name):
-                        yield _Point(stmt, value, stmt, error=name)
+                    if ERROR_NAME.fullmatch(name):
+                        yield Point(stmt, value, stmt, error=name)
                         continue
                 if dotted(target):
                     calls[dotted(target)] = (stmt, value)
@@ -714,69 +390,88 @@ class Retries:
             elif isinstance(stmt, f.Switch) and stmt.subject is not None:
                 yield from self._tested(stmt, stmt.subject, calls)
 
-    def _tested(self, stmt: f.Stmt, test: f.Expr, calls: dict[str, tuple[f.Assign, f.Call]]) -> Iterator[_Point]:
+    def _tested(self, stmt: f.Stmt, test: f.Expr, calls: dict[str, tuple[f.Assign, f.Call]]) -> Iterator[Point]:
         """Tests of the result of a call that can only mean that it failed: a status, an error, false where something was to be
         done."""
         for node in walk(test):
             if isinstance(node, f.Bin) and node.op in ("==", "!=") and isinstance(node.right, f.Lit) and node.right.value is None:
                 call = node.left.value if isinstance(node.left, f.Await) else node.left
                 if isinstance(call, f.Call) and _ACTS.match(last_name(call.fn)):
-                    yield _Point(stmt, call, node, error="<direct>", call=call)
+                    yield Point(stmt, call, node, error="<direct>", call=call)
             elif isinstance(node, f.Ref | f.Call):
                 name = dotted(node.fn) if isinstance(node, f.Call) else node.name
                 base, _, last = name.rpartition(".")
-                if base in calls and (_STATUS.fullmatch(last) or _GOOD.fullmatch(last) or _BAD.fullmatch(last)):
+                if base in calls and (STATUS.fullmatch(last) or GOOD.fullmatch(last) or BAD.fullmatch(last)):
                     made, call = calls[base]
-                    yield _Point(made, call, node, call=call, result=f"status:{base}")
+                    yield Point(made, call, node, call=call, result=f"status:{base}")
                 elif isinstance(node, f.Ref) and name in calls and _is_atom(node, test):
                     made, call = calls[name]
-                    if _ACTS.match(last_name(call.fn)) or _GOOD.fullmatch(name):
-                        yield _Point(made, call, node, call=call, result=f"bool:{name}")
+                    if _ACTS.match(last_name(call.fn)) or GOOD.fullmatch(name):
+                        yield Point(made, call, node, call=call, result=f"bool:{name}")
                 elif isinstance(node, f.Call) and _is_atom(node, test) and _ACTS.match(last_name(node.fn)):
-                    yield _Point(stmt, node, node, call=node)
+                    yield Point(stmt, node, node, call=node)
 
     # ------------------------------------------------------------ judging
 
-    def _judge(self, fn: Fun, loop: f.Loop, points: list[_Point]) -> RetryLoop | None:
+    def _judge(self, fn: Fun, loop: f.Loop, points: list[Point]) -> RetryLoop | None:
         found: RetryLoop | None = None
         before = self._before(fn, loop)
         for point in points:
             if point.handler is not None and self._is_no_failure(point.handler, fn):
                 continue
-            good = _Pass(fn, loop, point, False, dict(before))
+            good = Pass(fn, loop, point, False, dict(before))
             out = good.block(loop.body)
-            if _again(out, loop) and self._over(good, loop) is not True:
+            polls = goes_again(out, loop) and self._over(good, loop) is not True
+            if polls and (loop.form == "each" or (found is not None and not found.polls) or not self._may_hurry(fn, loop, point)):
                 continue
-            bad = _Pass(fn, loop, point, True, dict(before))
+            bad = Pass(fn, loop, point, True, dict(before))
             out = bad.block(loop.body)
-            if not _again(out, loop) or self._over(bad, loop) is True:
+            if not goes_again(out, loop) or self._over(bad, loop) is True:
                 continue
             if loop.form == "each" and self._uses_element(loop, point, fn):
                 continue
             retry = self._made(fn, loop, point, bad)
-            if found is None or (retry.tries == inf and found.tries != inf):
+            if polls:
+                if self._hurries(retry, fn, loop, good):
+                    retry.polls = True
+                    found = found or retry
+                continue
+            if found is None or found.polls or (retry.tries == inf and found.tries != inf):
                 found = retry
         return found
 
-    def _over(self, way: _Pass, loop: f.Loop) -> bool | None:
+    @staticmethod
+    def _may_hurry(fn: Fun, loop: f.Loop, point: Point) -> bool:
+        """Whether a loop that goes round in any case may pause on success and not on failure: it has a jump between them."""
+        return point.call is None and any(
+            isinstance(n, f.Jump) and n.kind == "continue" for stmt in loop.body for n in walk(stmt) if not isinstance(stmt, f.Loop)
+        )
+
+    def _hurries(self, retry: RetryLoop, fn: Fun, loop: f.Loop, good: Pass) -> bool:
+        """Whether the way of success has a pause that can be seen, and the failing one has none."""
+        if retry.pauses or any(STANDS.match(last_name(c.fn)) for c in retry.calls):
+            return False
+        return any(p.seconds is not None and p.seconds > 0 for p in self.pauses.on(fn, loop, good.passed))
+
+    def _over(self, way: Pass, loop: f.Loop) -> bool | None:
         """Whether the loop's own test ends it after a pass."""
         if loop.test is None or loop.form == "ever":
             return False
         truth = way.truth(loop.test)
         return None if truth is None else not truth
 
-    def _before(self, fn: Fun, loop: f.Loop) -> dict[str, _Known]:
+    def _before(self, fn: Fun, loop: f.Loop) -> dict[str, Known]:
         """Flags that a loop tests or sets, as they stand before it."""
-        known: dict[str, _Known] = {}
+        known: dict[str, Known] = {}
         for stmt in fn.block if any(s is loop for s in fn.block) else _before(fn.block, loop):
             if stmt is loop:
                 break
             if isinstance(stmt, f.Assign) and len(stmt.targets) == 1 and dotted(stmt.targets[0]):
                 value = stmt.value
                 if value is None:
-                    known[dotted(stmt.targets[0])] = _NIL
+                    known[dotted(stmt.targets[0])] = NIL
                 elif isinstance(value, f.Lit) and not stmt.op and isinstance(value.value, bool | str | None):
-                    known[dotted(stmt.targets[0])] = _Known("lit", value.value)
+                    known[dotted(stmt.targets[0])] = Known("lit", value.value)
                 else:
                     known.pop(dotted(stmt.targets[0]), None)
         return known
@@ -785,15 +480,16 @@ class Retries:
         """Whether what is caught only says that the work is to end, that there is nothing yet, or that a value is wrong."""
         if not handler.types:
             return False
-        return all(last_name(kind) in self._no_failures for kind in handler.types)
+        kinds = [last_name(kind) for kind in handler.types]
+        return all(kind in self._no_failures or _CONTENDS.search(kind) for kind in kinds)
 
-    def _uses_element(self, loop: f.Loop, point: _Point, fn: Fun) -> bool:
+    def _uses_element(self, loop: f.Loop, point: Point, fn: Fun) -> bool:
         """Whether what is tried is another thing on each pass: the next host, the next port."""
         names = {dotted(n) for n in walk(loop.target) if isinstance(n, f.Ref)} if loop.target is not None else set()
         names -= {"_"}
         body: Iterable[object] = walk_block(point.node.body) if isinstance(point.node, f.Try) else walk(point.operation)
         for node in body:
-            if isinstance(node, f.Call) and not _SAYS.search(dotted(node.fn)):
+            if isinstance(node, f.Call) and not SAYS.search(dotted(node.fn)):
                 for arg in (node.fn, *(a.value for a in node.args)):
                     for ref in walk(arg):
                         if isinstance(ref, f.Ref) and ref.name.partition(".")[0] in names:
@@ -806,8 +502,10 @@ class Retries:
     def _counts(loop: f.Loop) -> bool:
         return isinstance(loop.iter, f.Call) and last_name(loop.iter.fn) in (*_TURNS, *_ENDLESS)
 
-    def _made(self, fn: Fun, loop: f.Loop, point: _Point, bad: _Pass) -> RetryLoop:
+    def _made(self, fn: Fun, loop: f.Loop, point: Point, bad: Pass) -> RetryLoop:
         retry = RetryLoop(fn, loop, point.operation, point.failed, path=tuple(bad.passed))
+        retry.calls = tuple(calls_of(point.node.body)) if isinstance(point.node, f.Try) else (point.call or point.operation,)  # type: ignore[assignment]
+        retry.operation = _told(retry.calls)
         if point.handler is not None:
             retry.kinds = tuple(last_name(k) for k in point.handler.types)
         exits = list(bad.exits)
@@ -826,16 +524,40 @@ class Retries:
                         counted.append(cap)
                 elif kind == "stop":
                     stops.append(atom)
+        caps.extend(self._caps_called(fn, loop, bad, point))
+        if loop.form == "each" and loop.iter is not None and not _is_endless(loop.iter):
+            caps.append(loop.iter)
         retry.caps, retry.stops, retry.counted = tuple(caps), tuple(stops), tuple(counted)
+        retry.moves = _moves(loop, retry.path, retry.calls)
         retry.pauses = tuple(self.pauses.on(fn, loop, retry.path))
-        frame = self.resolver.frame(fn)
-        if loop.form == "each" and not (isinstance(loop.iter, f.Call) and last_name(loop.iter.fn) in _ENDLESS):
-            retry.caps = (*retry.caps, loop.iter) if loop.iter is not None else retry.caps
         retry.tries = inf if not retry.caps else None
-        retry.tries = self.tries(retry, frame)
+        retry.tries = self.tries(retry, self.resolver.frame(fn))
         return retry
 
-    def _kind_of_exit(self, atom: f.Expr, fn: Fun, loop: f.Loop, bad: _Pass, point: _Point) -> str:
+    def _caps_called(self, fn: Fun, loop: f.Loop, bad: Pass, point: Point) -> Iterator[f.Expr]:
+        """Calls on the failing way that may end it themselves: they are given the error or the counter, or are named after a limit,
+        and raise, or nobody can look into them."""
+        changed = _changed(loop, bad.passed)
+        error = {point.error, point.handler.name if point.handler is not None else None} - {None, ""}
+        own = {id(c) for c in (*calls_of(point.node.body), point.call)} if isinstance(point.node, f.Try) else {id(point.operation)}
+        for call in (
+            n for stmt in bad.passed if not isinstance(stmt, f.Raise | f.Select) for n in walk(stmt) if isinstance(n, f.Call)
+        ):
+            name = last_name(call.fn)
+            if id(call) in own or SAYS.search(dotted(call.fn)):
+                continue
+            given = {n.name.partition(".")[0] for a in call.args for n in walk(a.value) if isinstance(n, f.Ref)}
+            given |= {n.name for a in call.args for n in walk(a.value) if isinstance(n, f.Ref)}
+            about = bool(given & error) or bool(given & changed) or bool(_LIMITS.search(name))
+            site = self.pauses.site(call, fn) if about else None
+            if site is None:
+                continue
+            callees = self.program.callees(site)
+            unseen = not callees and bool(_LIMITS.search(name) or (_HANDLES.search(name) and given & error))
+            if unseen or any(_raises(callee.block) for callee in callees):
+                yield call
+
+    def _kind_of_exit(self, atom: f.Expr, fn: Fun, loop: f.Loop, bad: Pass, point: Point) -> str:
         """What a test on the failing way asks: a `cap` of tries or time, whether to `stop` at all, which `error` it is."""
         names = [n.name for n in walk(atom) if isinstance(n, f.Ref)]
         if isinstance(atom, f.Lit):
@@ -853,14 +575,24 @@ class Retries:
             if any(_LIMITS.search(last_name(c.fn)) for c in calls):
                 return "cap"
             return "error"
-        if any(w and _STOPS.search(w.rpartition(".")[2]) for w in words):
+        if any(w and STOPS.search(w.rpartition(".")[2]) for w in words):
             return "stop"
-        return "cap"
+        return "mode" if not calls and self._never_changes(names, fn, loop) else "cap"
+
+    @staticmethod
+    def _never_changes(names: list[str], fn: Fun, loop: f.Loop) -> bool:
+        """Whether a test asks parameters and variables that nothing in a loop changes: whether to retry at all."""
+        return bool(names) and all(
+            "." not in name
+            and (name in fn.params or name in fn.body.definitions)
+            and not any(loop.at <= d.at < loop.end for d in fn.body.definitions.get(name, ()))
+            for name in names
+        )
 
     # ------------------------------------------------------------ numbers
 
     def _length(self, loop: f.Loop, frame: Frame) -> float | None:
-        if loop.form != "each" or loop.iter is None or (isinstance(loop.iter, f.Call) and last_name(loop.iter.fn) in _ENDLESS):
+        if loop.form != "each" or loop.iter is None or _is_endless(loop.iter):
             return None
         return self.program.worsts.length(loop.iter, frame, {})
 
@@ -979,9 +711,81 @@ def _is_atom(node: f.Expr, test: f.Expr) -> bool:
     return False
 
 
+def _is_endless(it: f.Expr) -> bool:
+    return isinstance(it, f.Call) and last_name(it.fn) in _ENDLESS
+
+
+def calls_of(block: f.Block) -> Iterator[f.Call]:
+    """The calls of an operation, those that only say something left out."""
+    for node in walk_block(block):
+        if isinstance(node, f.Call) and not SAYS.search(dotted(node.fn)):
+            yield node
+
+
+def _told(calls: tuple[f.Call, ...]) -> f.Call:
+    """The call by which to name an operation: one that acts, else the last that is not part of another and makes nothing."""
+    acting = next((c for c in calls if _ACTS.match(last_name(c.fn))), None)
+    if acting is not None:
+        return acting
+    outer = [c for c in calls if not any(o is not c and o.at <= c.at and c.end <= o.end for o in calls)] or list(calls)
+    doing = [c for c in outer if not last_name(c.fn)[:1].isupper() or "." in dotted(c.fn)] or outer
+    return doing[0]
+
+
+def _raises(block: f.Block, depth: int = 0) -> bool:
+    """Whether a body may raise something of its own, not only pass on what was caught there."""
+    if depth > NESTED:
+        return False
+    for stmt in block:
+        if isinstance(stmt, f.Raise):
+            return True
+        inner = (stmt.body, stmt.orelse, stmt.final) if isinstance(stmt, f.Try) else tuple(blocks(stmt))
+        if any(_raises(b, depth + 1) for b in inner):
+            return True
+    return False
+
+
+def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) -> str:
+    """Whether a try goes to another peer or element than the last one."""
+    used = {n.name for c in calls for n in walk(c) if isinstance(n, f.Ref)}
+    heads = {name.partition(".")[0] for name in used}
+    given = {n.name for c in calls for a in c.args for n in walk(a.value) if isinstance(n, f.Ref)}
+    found = ""
+    for stmt in path:
+        for node in walk(stmt) if not isinstance(stmt, f.Select) else ():
+            if isinstance(node, f.Call) and not SAYS.search(dotted(node.fn)):
+                base, _, last = dotted(node.fn).rpartition(".")
+                if node.args and (_DROPS.match(last) or (re.match(r"add|append|put|push", last) and _LEFT_OUT.search(last + base))):
+                    return "finite"
+                if _OTHERS.match(last) or _LEFT_OUT.search(last):
+                    found = "another"
+            elif isinstance(node, f.Assign) and not node.op and node.value is not None and not isinstance(node.value, f.Lit):
+                names = {dotted(t) for t in node.targets} | {
+                    dotted(p.value) for t in node.targets if isinstance(t, f.Coll) for p in t.items
+                }
+                if names & given and stmt.at > max((c.end for c in calls), default=0):
+                    found = "another"
+                value = node.value.value if isinstance(node.value, f.Await | f.Cast) else node.value
+                if names & heads and (
+                    isinstance(value, f.Index) or (isinstance(value, f.Call) and _OTHERS.match(last_name(value.fn)))
+                ):
+                    found = "another"
+    counters = _changed(loop, path)
+    for node in (n for call in calls for n in walk(call)):
+        index = node.key if isinstance(node, f.Index) else None
+        if isinstance(node, f.Call):
+            if _PICKS.match(last_name(node.fn)):
+                found = "another"
+            if last_name(node.fn) == "get" and len(node.args) == 1:
+                index = node.args[0].value
+        if index is not None and any(isinstance(n, f.Ref) and n.name in counters for n in walk(index)):
+            found = "another"
+    return found
+
+
 def _loops(block: f.Block, depth: int = 0) -> Iterator[f.Loop]:
     """Loops of a body in the order written, those inside others too."""
-    if depth > _NESTED:
+    if depth > NESTED:
         return
     for stmt in block:
         if isinstance(stmt, f.Loop):
@@ -1009,7 +813,7 @@ def blocks(stmt: f.Stmt) -> Iterator[f.Block]:
 
 def _own(block: f.Block, depth: int = 0) -> Iterator[f.Stmt]:
     """Statements of a loop's own passes: inner loops are theirs."""
-    if depth > _NESTED:
+    if depth > NESTED:
         return
     for stmt in block:
         yield stmt
@@ -1022,7 +826,7 @@ def _before(block: f.Block, loop: f.Loop) -> tuple[f.Stmt, ...]:
     """The statements that run before a loop, from the outermost block to its own."""
     out: list[f.Stmt] = []
     current: f.Block = block
-    for _ in range(_NESTED):
+    for _ in range(NESTED):
         for stmt in current:
             if stmt.at <= loop.at and loop.end <= stmt.end and stmt is not loop:
                 inside = next((b for b in blocks(stmt) if b and b[0].at <= loop.at < b[-1].end), None)

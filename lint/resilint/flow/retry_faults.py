@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
+from resilint.flow.lists import Words
+from resilint.flow.passes import ERROR_NAME
 from resilint.flow.pauses import Pause
+from resilint.flow.retries import SAYS, STANDS, STOPS, Retries, RetryLoop
 from resilint.flow.slots import say_seconds
 from resilint.flow.timeouts import Fault
-from resilint.link.code import Fun, called_part, dotted
+from resilint.flow.values import Bound, ClassVal, FnVal
+from resilint.link.code import Fun, called_part, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
-    from resilint.flow.retries import Retries, RetryLoop
     from resilint.program import Program
 
 _SHORT = 1.0
 """Seconds: a constant pause of that length or more gives the peer time."""
 _FEW = 2
 """Tries: so many at once are one second chance, no storm."""
+_DEEP = 4
+_MANY = 40
+"""Calls looked at in one function."""
+_READS_FLAG = frozenset({"isInterrupted", "interrupted"})
+_LOCAL = ("pure", "make", "configure", "log", "hash", "wait", "sleep", "decode", "cancel")
+_RAN_OUT = re.compile(r"time_?d?_?out|timed|expired|deadline", re.IGNORECASE)
 
 
 class RetryFaults:
@@ -31,10 +41,14 @@ class RetryFaults:
         self.program = program
         self.retries = retries
         self.found: dict[str, list[Fault]] = {}
+        self.evidence = Evidence(program)
         for retry in retries.all():
-            if not self._serves(retry):
-                for code, fault in self._judge(retry):
+            if not self._serves(retry) and self.evidence.fails_remotely(retry):
+                for code, fault in (*self._judge(retry), *self._deaf(retry)):
                     self.found.setdefault(code, []).append(fault)
+        for poll in retries.polls():
+            if self.evidence.fails_remotely(poll):
+                self.found.setdefault("RS502", []).append(self._hasty(poll))
 
     def of(self, code: str) -> list[Fault]:
         """The faults of a code, in order."""
@@ -53,10 +67,13 @@ class RetryFaults:
     def _judge(self, retry: RetryLoop) -> Iterator[tuple[str, Fault]]:
         what = self._what(retry)
         told = self._told(retry)
-        if retry.tries == inf and not retry.stops:
+        if retry.tries == inf and retry.moves != "finite":
+            steps = tuple(self.program.step(retry.fn, test, "only this ends it: the work is to stop") for test in retry.stops)
             message = f"`{what}` is tried again for ever: nothing ends the retry after some tries or some time"
-            yield "RS501", self._fault(retry, self._head(retry), message, Confidence.HIGH, told)
-        if retry.tries is not None and retry.tries <= _FEW:
+            # That a test is one of shutdown is told by its name.
+            sure = Confidence.LOW if retry.stops else Confidence.HIGH
+            yield "RS501", self._fault(retry, self._head(retry), message, sure, (*told, *steps))
+        if (retry.tries is not None and retry.tries <= _FEW) or retry.moves:
             return
         pause = retry.pause
         step = self._step(retry, pause)
@@ -74,6 +91,137 @@ class RetryFaults:
             where = pause.node if pause.node is not None else self._head(retry)
             message = f"pauses between tries of `{what}` grow alike for every caller: nothing random is in them"
             yield "RS503", self._fault(retry, where, message, pause.confidence, (*told, *step))
+
+    # ------------------------------------------------------------ cancellation
+
+    def _deaf(self, retry: RetryLoop) -> Iterator[tuple[str, Fault]]:
+        """A retry that goes on pausing, or trying, after its work was cancelled."""
+        if not isinstance(retry.node, f.Loop) or not self._lasts(retry):
+            return
+        match retry.fn.module.language:
+            case "go":
+                yield from self._ignores_context(retry, retry.node)
+            case "java":
+                yield from self._ignores_interrupt(retry, retry.node)
+            case "python":
+                yield from self._ignores_event(retry, retry.node)
+
+    @staticmethod
+    def _lasts(retry: RetryLoop) -> bool:
+        """Whether it may go on for long enough to matter."""
+        if retry.tries == inf:
+            return True
+        seconds = retry.pause.seconds
+        if seconds is not None and retry.tries is not None:
+            return seconds * (retry.tries - 1) >= _SHORT
+        return seconds != 0.0
+
+    def _sleep(self, retry: RetryLoop) -> Pause | None:
+        """The pause that nothing ends."""
+        return next((p for p in retry.pauses if p.aware is False and p.node is not None and p.known), None)
+
+    def _ignores_context(self, retry: RetryLoop, loop: f.Loop) -> Iterator[tuple[str, Fault]]:
+        name = self._context(retry.fn)
+        sleep = self._sleep(retry)
+        if not name or (sleep is None and (retry.tries != inf or retry.pauses)) or self._asks(retry, loop, name):
+            return
+        what = self._what(retry)
+        param = self.program.step(retry.fn, loop.body[0] if loop.body else loop, f"`{name}` is in reach here")
+        if sleep is not None and sleep.node is not None:
+            text = f"the pause between tries of `{what}` goes on after `{name}` has ended: nothing in the retry asks it"
+            yield "RS506", self._fault(retry, sleep.node, text, Confidence.HIGH, (*self._told(retry), *self._step(retry, sleep)))
+        else:
+            text = f"`{what}` is tried again after `{name}` has ended: nothing in the retry asks it"
+            yield "RS506", self._fault(retry, self._head(retry), text, Confidence.HIGH, (*self._told(retry), param))
+
+    @staticmethod
+    def _context(fn: Fun) -> str:
+        """The context that a function, or one around it, was given."""
+        scope: Fun | None = fn
+        while scope is not None:
+            for param in scope.head.params:
+                if param.type is not None and param.type.name == "context.Context" and param.name not in ("", "_"):
+                    return param.name
+            scope = scope.parent
+        return ""
+
+    def _asks(self, retry: RetryLoop, loop: f.Loop, name: str) -> bool:
+        """Whether a loop asks a context, hands it to what pauses, or asks the error for what kind it is."""
+        own = [(c.at, c.end) for c in retry.calls]
+        for node in (n for part in (loop.test, *loop.body) if part is not None for n in walk(part)):
+            if isinstance(node, f.Call):
+                if SAYS.search(dotted(node.fn)):
+                    own.append((node.at, node.end))
+                elif any(isinstance(a.value, f.Ref) and ERROR_NAME.fullmatch(a.value.name) for a in node.args) and not _formats(
+                    node
+                ):
+                    return True
+            elif isinstance(node, f.Ref):
+                said = node.name.partition(".")[0] == name or re.search(
+                    r"ctx|context|done|stop|quit|clos", node.name, re.IGNORECASE
+                )
+                if said and not any(at <= node.at < end for at, end in own):
+                    return True
+        return False
+
+    def _ignores_interrupt(self, retry: RetryLoop, loop: f.Loop) -> Iterator[tuple[str, Fault]]:
+        if any(
+            isinstance(n, f.Call) and last_name(n.fn) in _READS_FLAG
+            for part in (loop.test, *loop.body)
+            if part is not None
+            for n in walk(part)
+        ):
+            return
+        for pause in retry.pauses:
+            if pause.node is None or not pause.known:
+                continue
+            places = [(retry.fn, loop.body, pause.node)] if not pause.within else []
+            if pause.within and _is_statement(loop.body, pause.node):
+                fn, node = pause.within[-1]
+                places.append((fn, fn.block, node))
+            for fn, block, node in places:
+                handler = _interrupted(block, node)
+                if handler is not None:
+                    what = self._what(retry)
+                    text = f"an interrupt does not end the retry of `{what}`: its flag is set again, and the next try follows"
+                    caught = self.program.step(fn, f.Ref(handler.types[0].at, handler.types[-1].end, ""), "the interrupt ends here")
+                    steps = (*self._told(retry), *self._step(retry, pause), caught)
+                    yield "RS506", self._fault(retry, pause.node, text, Confidence.HIGH, steps)
+                    return
+
+    def _ignores_event(self, retry: RetryLoop, loop: f.Loop) -> Iterator[tuple[str, Fault]]:
+        sleep = self._sleep(retry)
+        if sleep is None or sleep.node is None:
+            return
+        name = self._event(retry.fn)
+        if not name or any(
+            isinstance(n, f.Ref) and n.name.startswith(name)
+            for part in (loop.test, *loop.body)
+            if part is not None
+            for n in walk(part)
+        ):
+            return
+        text = f"the pause between tries of `{self._what(retry)}` goes on after `{name}` is set: nothing in the retry asks it"
+        yield "RS506", self._fault(retry, sleep.node, text, Confidence.HIGH, (*self._told(retry), *self._step(retry, sleep)))
+
+    def _event(self, fn: Fun) -> str:
+        """An event by which the work of a function is stopped: a parameter, or a field that a method of its class sets."""
+        for param in fn.head.params:
+            if param.type is not None and param.type.name.rpartition(".")[2] == "Event":
+                return param.name
+        klass = self.program.resolver.owner(fn)
+        for other in klass.methods.values() if klass is not None else ():
+            for call in other.head.calls:
+                parts = call.split(".")
+                if len(parts) == 3 and parts[0] == "self" and parts[2] == "set" and STOPS.search(parts[1]):
+                    return f"self.{parts[1]}"
+        return ""
+
+    def _hasty(self, poll: RetryLoop) -> Fault:
+        """A poll whose failing way leaves the pause out."""
+        what = self._what(poll)
+        message = f"`{what}` is called again at once where it fails: the pause of this loop is only on the way of success"
+        return self._fault(poll, _line(poll.failed), message, Confidence.HIGH, self._told(poll))
 
     # ------------------------------------------------------------ words
 
@@ -107,3 +255,102 @@ class RetryFaults:
 
 def _line(node: f.Node) -> f.Node:
     return called_part(node) if isinstance(node, f.Call) else f.Ref(node.at, node.at + 1, "")
+
+
+class Evidence:
+    """Tells whether what is tried may fail at a peer at all."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        words = Words(program)
+        self._modules = words.of("local_module")
+        self._here: dict[Fun, bool | None] = {}
+
+    def fails_remotely(self, retry: RetryLoop) -> bool:
+        """Whether a peer may be behind the failure: not if all that is called is known to stay in this process and its files."""
+        if retry.kinds and all(_RAN_OUT.search(kind) for kind in retry.kinds) and self._stands(retry):
+            return False
+        answers = [self._call(call, retry.fn, 0) for call in retry.calls]
+        if isinstance(retry.node, f.Loop) and not retry.kinds and not _is_error(retry):
+            # Only false comes back: of somebody unknown that may be any answer.
+            return any(a is True for a in answers) or all(a is None for a in answers)
+        return any(a is not False for a in answers)
+
+    def _stands(self, retry: RetryLoop) -> bool:
+        """Whether the operation only waits for something to come, for so long."""
+        return any(STANDS.match(last_name(call.fn)) for call in retry.calls) and not any(
+            self._call(call, retry.fn, 0) is True for call in retry.calls
+        )
+
+    def _call(self, call: f.Call, fn: Fun, depth: int) -> bool | None:
+        """Whether a call goes out: `None` where nobody knows."""
+        site = self.program.retries.pauses.site(call, fn)
+        if site is None:
+            return None
+        answers: list[bool | None] = []
+        for target in self.program.targets(site):
+            entry, thing = target.entry, target.flow.thing
+            if entry is not None:
+                answers.append(True if entry.does in ("network", "query", "connect") else False if entry.does in _LOCAL else None)
+            elif isinstance(thing, FnVal):
+                answers.append(self._function(thing.fn, depth + 1))
+            elif isinstance(thing, ClassVal):
+                init = self.resolver.init_of(thing.klass)
+                answers.append(self._function(init, depth + 1) if init is not None else False)
+            elif target.name:
+                answers.append(False if self._is_local(target.name) else None)
+            else:
+                answers.append(False if isinstance(thing, Bound) and isinstance(thing.obj.node, f.Coll | f.Lit | f.Comp) else None)
+        if not answers or None in answers:
+            return True if True in answers else None
+        return True in answers
+
+    def _is_local(self, name: str) -> bool:
+        return any(name == module or name.startswith((module + ".", module + "/")) for module in self._modules)
+
+    def _function(self, fn: Fun, depth: int) -> bool | None:
+        if fn in self._here:
+            return self._here[fn]
+        if depth > _DEEP or fn.head.is_abstract or len(fn.head.calls) > _MANY:
+            return None
+        self._here[fn] = False
+        answers = [self._call(site.call, fn, depth) for site in fn.body.calls]
+        found = True if True in answers else None if None in answers else False
+        if depth == 1:
+            self._here[fn] = found
+        else:
+            self._here.pop(fn)
+        return found
+
+
+def _is_error(retry: RetryLoop) -> bool:
+    """Whether the failure is told by an error, not by a result that is false."""
+    return isinstance(retry.failed, f.Assign | f.Bin)
+
+
+def _formats(call: f.Call) -> bool:
+    """Whether a call only makes an error or a text of the error it is given."""
+    return bool(re.search(r"errorf|wrap|format|sprint|append|join|new|str$", last_name(call.fn), re.IGNORECASE))
+
+
+def _is_statement(block: f.Block, node: f.Node) -> bool:
+    """Whether a call stands alone: nobody looks at what it gives."""
+    return any(isinstance(n, f.Do) and n.value is node for n in walk_block(block))
+
+
+def _interrupted(block: f.Block, node: f.Node) -> f.Handler | None:
+    """The handler around a sleep that sets the flag of its thread again and goes on."""
+    for stmt in walk_block(block):
+        if isinstance(stmt, f.Try) and stmt.body and stmt.body[0].at <= node.at < stmt.body[-1].end:
+            for handler in stmt.handlers:
+                if not any(last_name(kind) == "InterruptedException" for kind in handler.types):
+                    continue
+                inside = list(walk_block(handler.body))
+                flagged = any(isinstance(n, f.Call) and last_name(n.fn) == "interrupt" for n in inside)
+                ends = any(
+                    isinstance(n, f.Raise) or (isinstance(n, f.Jump) and n.kind == "break") or isinstance(n, f.Return)
+                    for n in inside
+                )
+                return handler if flagged and not ends else None
+    return None
