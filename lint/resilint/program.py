@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from resilint.flow.balancers import Balancers
     from resilint.flow.batches import Batch
     from resilint.flow.blocking import Blocking
+    from resilint.flow.budgets import Budgets
     from resilint.flow.choices import Choices
     from resilint.flow.containers import Containers
     from resilint.flow.churn import Churn
@@ -475,6 +476,13 @@ class Program:
         from resilint.flow.inversions import Inversions
 
         return Inversions(self)
+
+    @cached_property
+    def budgets(self) -> Budgets:
+        """The worst case of each entry point as a waterfall, against the deadlines above it."""
+        from resilint.flow.budgets import Budgets
+
+        return Budgets(self)
 
     @cached_property
     def queues(self) -> Queues:

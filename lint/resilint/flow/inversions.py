@@ -119,7 +119,7 @@ class Inversions:
             fn = term.where[0] if term.where is not None else None
             # A pause, a timer, a budget say what they are; a call of a library is named for the function that makes it.
             named = fn is not None and fn is not case.fn and fn.head.kind not in ("lambda", "module") and "." in term.name
-            terms.append(term._replace(name=fn.name if fn is not None and named else _brief(term.name)))
+            terms.append(term._replace(name=fn.name if fn is not None and named else brief(term.name)))
         said = shown(tuple(merged(terms)))
         total = say(work.known * share)
         if share > 1:
@@ -141,7 +141,7 @@ class Inversions:
                 continue
             where = f"{case.above.span.path}:{case.above.span.line}"
             message = (
-                f"{self._name(case.fn)} can wait for ever for {_brief(wait.name)} under {say(case.above.seconds)} of"
+                f"{self._name(case.fn)} can wait for ever for {brief(wait.name)} under {say(case.above.seconds)} of"
                 f" {case.above.text} ({where})"
             )
             steps = [*case.above.steps, *self._steps(case)]
@@ -170,7 +170,7 @@ class Inversions:
         return fn.head.qual if fn.head.kind != "lambda" else "a handler"
 
 
-def _brief(name: str) -> str:
+def brief(name: str) -> str:
     """The last two segments of a canonical name."""
     return ".".join(name.rpartition("/")[2].split(".")[-2:])
 
