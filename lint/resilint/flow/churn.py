@@ -236,11 +236,11 @@ class Churn:
         if "field" in fates:
             return self._with_instances(fn, depth, seen) if fates == {"field"} else None
         if "returned" in fates:
-            if any(_decorator(d) not in _CHANGES_NOTHING for d in fn.head.decorators):
-                return None
             entry = self.program.entries.get(fn)
             if entry is not None:
                 return self._of_entry(fn, entry)
+            if any(_decorator(d) not in _CHANGES_NOTHING for d in fn.head.decorators):
+                return None
             for caller, called, _, _ in self.resolver.callers(fn)[0][:_CALLERS]:
                 found = self._dropped_in(caller.fn, called.call, called.stmt, called, depth + 1, seen)
                 if found is not None:
@@ -358,9 +358,9 @@ class Churn:
                     continue
                 yield from self._fates(fn, ref, other, depth + 1)
         for inner in fn.module.functions:
-            if inner.is_inside(fn) and any(isinstance(n, f.Ref) and n.name.partition(".")[0] == name for n in _nodes(inner)):
-                if self._escapes(inner, fn):
-                    yield "kept"
+            named = inner.is_inside(fn) and any(isinstance(n, f.Ref) and n.name.partition(".")[0] == name for n in _nodes(inner))
+            if named and self._escapes(inner, fn):
+                yield "kept"
 
     def _escapes(self, inner: Fun, fn: Fun) -> bool:
         """Whether a function inside another may run after it has returned."""
@@ -383,6 +383,9 @@ class Churn:
         """Whether a call's result is an answer or nothing, not another form of the object it is called on."""
         table = self.resolver.table(fn.module)
         for thing, _ in self.resolver.targets(call, self.resolver.frame(fn)):
+            if isinstance(thing, FnVal):
+                own = thing.fn.head.params[0].name if thing.fn.head.params else ""
+                return not any(dotted(stmt.value) in (own, "this") for stmt, _ in thing.fn.body.returns if stmt.value is not None)
             name = self.resolver.canonical(thing)
             entry = table.call(name) if name else None
             if entry is not None and entry.does in ("network", "query", "connect", "wait", "read_body"):
@@ -618,8 +621,8 @@ class Churn:
             if often and not self._one_peer(wait):
                 continue
             text = (
-                f"{short(wait.api)} opens a connection for {round_.each} and closes it: each port is held for {TIME_WAIT} s after it "
-                f"({port_rate()} to one peer)"
+                f"{short(wait.api)} opens a connection for {round_.each} and closes it: each port is held for {TIME_WAIT} s "
+                f"after it ({port_rate()} to one peer)"
             )
             span = self.program.span_of(wait.fn, wait.site.call)
             yield Fault(span, text, Value(None, round_.sure, round_.steps), None if often else Severity.INFO)
@@ -676,8 +679,8 @@ class Churn:
             if round_ is None:
                 continue
             text = (
-                f"{self._name(made.kind, made.fn.module.language)} is told to keep no connection: each call opens one and holds its port for {TIME_WAIT} s after it "
-                f"({port_rate()} to one peer)"
+                f"{self._name(made.kind, made.fn.module.language)} is told to keep no connection: each call opens one and holds "
+                f"its port for {TIME_WAIT} s after it ({port_rate()} to one peer)"
             )
             steps = (*self.program.trace(off.hops), *round_.steps)
             yield Fault(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,14 +19,14 @@ from resilint.flow.values import Hop, Obj
 from resilint.flow.waits import Wait
 from resilint.flow.widths import Gate, Width, Widths, plural, smallest
 from resilint.knowledge.schema import Bound, Part, TypeEntry
-from resilint.link.code import CODE, CallSite, Fun, Klass
+from resilint.link.code import CODE, CallSite, Fun, Klass, dotted
 from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
     from resilint.program import Program
 
 PORTS = 60_999 - 32_768 + 1
-"""Ephemeral ports for one destination: `net.ipv4.ip_local_port_range` of Linux by default (Documentation/networking/ip-sysctl.rst)."""
+"""Ephemeral ports for one destination: `net.ipv4.ip_local_port_range`, 32768 to 60999 by default (Linux, ip-sysctl.rst)."""
 TIME_WAIT = 60
 """Seconds for which the side that closed a connection first keeps its port on Linux (`TCP_TIMEWAIT_LEN`, include/net/tcp.h)."""
 _DEEP = 6
@@ -116,7 +117,7 @@ class Draws:
                     continue
                 if not gate.explicit or gate.where is None:
                     continue
-                self._hold(spawn, width._replace(number=gate.number, gate=gate), draw, exceeding, churning)
+                self._hold(width._replace(number=gate.number, gate=gate), draw, exceeding, churning)
         for fault, key, worst in self._uneven():
             known = churning.get(key)
             if known is None or known[0] < worst:
@@ -133,7 +134,6 @@ class Draws:
 
     def _hold(
         self,
-        spawn: Spawn,
         width: Width,
         draw: Draw,
         exceeding: dict[tuple[str, int], tuple[float, Fault]],
@@ -149,7 +149,7 @@ class Draws:
             key = (where[0].module.path, where[1].at)
             over = number / most.number
             if key not in exceeding or exceeding[key][0] < over:
-                exceeding[key] = (over, self._exceeds(spawn, width, draw))
+                exceeding[key] = (over, self._exceeds(width, draw, self.program.span_of(*where)))
             return
         if kept.state != "finite" or kept.number is None or most.state == "unknown":
             return
@@ -162,11 +162,11 @@ class Draws:
         over = width_there / max(kept.number, 0.5)
         known = churning.get((place[0].path, place[1]))
         if known is None or known[0] < over:
-            churning[place[0].path, place[1]] = (over, self._churns(spawn, width, draw, place[0]))
+            churning[place[0].path, place[1]] = (over, self._churns(width, draw, place[0]))
 
-    def _exceeds(self, spawn: Spawn, width: Width, draw: Draw) -> Fault:
+    def _exceeds(self, width: Width, draw: Draw, span: Span) -> Fault:
         pool = draw.pool
-        assert width.gate.where is not None and pool.most.number is not None
+        assert pool.most.number is not None
         size, rest = pool.most.number, width.number - pool.most.number
         then = "get an error instead of a connection" if pool.refuses else "wait for a connection first"
         text = (
@@ -183,9 +183,9 @@ class Draws:
             self._wait_step(draw),
             *self._pool_steps(pool, pool.most),
         )
-        return Fault(self.program.span_of(*width.gate.where), text, Value(width.number, sure, _once(steps)))
+        return Fault(span, text, Value(width.number, sure, _once(steps)))
 
-    def _churns(self, spawn: Spawn, width: Width, draw: Draw, span: Span) -> Fault:
+    def _churns(self, width: Width, draw: Draw, span: Span) -> Fault:
         pool = draw.pool
         assert pool.kept.number is not None
         kept = max(pool.kept.number, 0)
@@ -203,8 +203,8 @@ class Draws:
         else:
             closed = at_once - kept
             text = (
-                f"{width.many} at once use {self._name(pool)}, which keeps {_count(kept, 'idle connection')}: {closed:g} are closed "
-                f"after use, and each holds its port for {TIME_WAIT} s ({port_rate()} to one peer)"
+                f"{width.many} at once use {self._name(pool)}, which keeps {_count(kept, 'idle connection')}: {closed:g} are "
+                f"closed after use, and each holds its port for {TIME_WAIT} s ({port_rate()} to one peer)"
             )
         sure = min(Confidence.HIGH if pool.kept.written else Confidence.MEDIUM, pool.kept.confidence)
         steps = (
@@ -217,7 +217,7 @@ class Draws:
         return Fault(span, text, Value(at_once, sure, _once(steps)))
 
     def _width_step(self, width: Width) -> Iterator[Step]:
-        if width.gate.where is not None:
+        if width.gate.where is not None and width.gate.text:
             said = width.gate.text or "the limit"
             yield Step(self.program.span_of(*width.gate.where), f"{said}: this many {plural(width.unit)} run at once")
 
@@ -315,13 +315,16 @@ class Draws:
 
     def _draws(self, spawn: Spawn) -> Iterator[Draw]:
         """The pools that a spawn's work takes connections from, each by the first way that leads there."""
-        seen: set[tuple[tuple[str, int], float | None]] = set()
         if spawn.direct:
             here = [w for w in self._waits_by_fn.get(spawn.fn, ()) if _within(w.site, spawn)]
-            for wait in here:
-                yield from self._draw(wait, _Way(spawn.fn), frozenset(), spawn, seen)
-        reached: set[Fun] = set(spawn.bodies)
-        waiting = deque(_Way(body) for body in spawn.bodies)
+            yield from self._drawn(here, [_Way(spawn.fn)], frozenset(), spawn)
+        if spawn.bodies:
+            yield from self._reached(spawn.bodies, spawn)
+
+    def _reached(self, starts: Iterable[Fun], spawn: Spawn | None) -> Iterator[Draw]:
+        """The pools that functions take connections from, themselves and by what they call."""
+        waiting = deque(_Way(body) for body in starts)
+        reached: set[Fun] = {way.fn for way in waiting}
         ways: list[_Way] = []
         while waiting:
             way = waiting.popleft()
@@ -337,23 +340,23 @@ class Draws:
                     gates = (*gates, *self.widths.at(site))
                     steps = (*steps, self.program.step(way.fn, site.call, f"{way.fn.head.qual} calls {callee.head.qual}"))
                 waiting.append(_Way(callee, gates, steps, way.depth + 1))
-        inside = frozenset(reached)
-        for way in ways:
-            for wait in self._waits_by_fn.get(way.fn, ()):
-                yield from self._draw(wait, way, inside, spawn, seen)
+        yield from self._drawn((w for way in ways for w in self._waits_by_fn.get(way.fn, ())), ways, frozenset(reached), spawn)
 
-    def _draw(
-        self, wait: Wait, way: _Way, inside: frozenset[Fun], spawn: Spawn, seen: set[tuple[tuple[str, int], float | None]]
-    ) -> Iterator[Draw]:
-        pool = self._pool_of_wait(wait)
-        if pool is None or not self._shared(pool.obj, inside, spawn):
-            return
-        gates = (*way.gates, *self.widths.at(wait.site))
-        least = smallest(gates)
-        key = (pool.place, least.number if least is not None else inf)
-        if key not in seen:
-            seen.add(key)
-            yield Draw(wait, pool, gates, way.steps)
+    def _drawn(self, waits: Iterable[Wait], ways: list[_Way], inside: frozenset[Fun], spawn: Spawn | None) -> Iterator[Draw]:
+        """Each pool behind these waits that the work shares, once for each narrowness of the gates before it."""
+        by_fn = {way.fn: way for way in ways}
+        seen: set[tuple[tuple[str, int], float | None]] = set()
+        for wait in waits:
+            pool = self._pool_of_wait(wait)
+            if pool is None or not self._shared(pool.obj, inside, spawn):
+                continue
+            way = by_fn[wait.fn]
+            gates = (*way.gates, *self.widths.at(wait.site))
+            least = smallest(gates)
+            key = (pool.place, least.number if least is not None else inf)
+            if key not in seen:
+                seen.add(key)
+                yield Draw(wait, pool, gates, way.steps)
 
     def _pool_of_wait(self, wait: Wait) -> Pool | None:
         if wait.holder is not None:
@@ -362,30 +365,32 @@ class Draws:
                 return pool
         return self._configured(wait)
 
-    def _shared(self, obj: Obj, inside: frozenset[Fun], spawn: Spawn) -> bool:
+    def _shared(self, obj: Obj, inside: frozenset[Fun], spawn: Spawn | None) -> bool:
         """Whether all pieces of work use the same one: it is not made by them, nor anew for each."""
         if obj.kind in ("instance", "bean") or (obj.kind == "call" and obj.frame is None):
             return True  # One for the whole process.
         fn, frame = obj.fn, obj.frame
-        if fn is None or frame is None or obj.kind == "outside" or self._in_round(obj.node if fn is spawn.fn else None, spawn):
+        if fn is None or frame is None or obj.kind == "outside" or self._in_round(obj.node, fn, spawn):
             return False
         while frame is not None:
-            if frame.fn in inside or (
-                frame.caller is not None and frame.caller.fn is spawn.fn and self._in_round(frame.site, spawn)
-            ):
+            above = frame.caller
+            if frame.fn in inside or (above is not None and self._in_round(frame.site, above.fn, spawn)):
                 return False
-            frame = frame.caller
+            frame = above
         owner = self.resolver.owner(fn)
-        if owner is not None and fn.name == "__init__" and self._made_often(owner, inside, spawn):
-            return False
-        return True
+        return not (owner is not None and fn.name == "__init__" and self._made_often(owner, inside))
 
-    def _in_round(self, node: object, spawn: Spawn) -> bool:
-        return isinstance(node, f.Node) and any(
-            arm.kind in ("loop", "comp") and arm.node.at <= node.at < arm.node.end for arm in spawn.site.arm.chain()
+    @staticmethod
+    def _in_round(node: object, fn: Fun, spawn: Spawn | None) -> bool:
+        """Whether something stands in a loop around the place that starts work: each round has one of its own."""
+        return (
+            spawn is not None
+            and fn is spawn.fn
+            and isinstance(node, f.Node)
+            and any(arm.kind in ("loop", "comp") and arm.node.at <= node.at < arm.node.end for arm in spawn.site.arm.chain())
         )
 
-    def _made_often(self, klass: Klass, inside: frozenset[Fun], spawn: Spawn) -> bool:
+    def _made_often(self, klass: Klass, inside: frozenset[Fun]) -> bool:
         """Whether instances of a class are made in loops, or by the work itself."""
         kinds = (klass, *self.resolver.subclasses(klass))
         for kind in kinds:
@@ -413,9 +418,12 @@ class Draws:
         kept, most, over = ceiling(obj, "idle_connections"), ceiling(obj, "concurrency"), ceiling(obj, "overflow")
         home = next((c.holder for c in (most, kept, over) if c.holder is not None and c.state != "unknown"), None)
         if most.state == kept.state == over.state == "unknown":
-            other = self._standing(obj) or self._taken_out(obj)
+            standing = self._standing(obj)
+            other = standing or self._taken_out(obj)
             found = self.pool(other) if other is not None else None
-            return found._replace(named=obj) if found is not None else None
+            if found is None or standing is None:
+                return found
+            return found._replace(named=self._known_as(standing, obj) or obj)
         holder = home or obj
         table = self.program.knowledge.of(slots.language(holder))
         name = self.resolver.external_type(holder)
@@ -432,7 +440,26 @@ class Draws:
         if reuse.state == "endless" and reuse.written:
             kept = Ceiling("finite", 0.0, reuse.confidence, reuse.hops, True, reuse.holder)
         refuses = any(level.when_full == "fails" for level in table.mro(name))
-        return Pool(holder, most, kept, refuses, grows)
+        return Pool(holder, most, kept, refuses, grows, self._known_as(holder, obj))
+
+    def _known_as(self, holder: Obj, obj: Obj) -> Obj | None:
+        """The client or pool that a limit belongs to, where it is written on options or a builder."""
+        table = self.program.knowledge.of(self.program.slots.language(holder))
+
+        def kept_by(one: Obj) -> bool:
+            name = self.resolver.external_type(one)
+            return any(level.reusable or level.role == "transport" for level in (table.mro(name) if name else ())[:1])
+
+        if kept_by(holder):
+            return None
+        current: Obj | None = obj
+        for _ in range(_DEEP):
+            if current is None:
+                return None
+            if kept_by(current):
+                return current
+            current = current.parent
+        return None
 
     @staticmethod
     def _with_overflow(kept: Ceiling, over: Ceiling) -> Ceiling:
@@ -458,6 +485,9 @@ class Draws:
                     kind = table.type(part.default) if part.default is not None else None
                     if kind is None or not any(row.slot in ("idle_connections", "concurrency") for row in table.bounds(kind.name)):
                         continue
+                    nowhere = part.arg is None and part.pos is None and part.field is None and part.setter is None
+                    if nowhere and current.parent is not None:
+                        continue  # What it was built from decides.
                     if next(iter(slots.parts(current)), None) is not None or self._replaced(kind, part, current):
                         return None
                     return Obj("call", kind.name, current.frame, current.node, kind.name, None, ())
@@ -468,6 +498,13 @@ class Draws:
         """Whether a part was given that cannot be read, or the program writes on the library's own instance."""
         if part.field is not None and self.resolver.written(obj, part.field):
             return True
+        if part.setter is not None and next(iter(self.program.slots.method_calls(obj, part.setter)), None) is not None:
+            return True
+        if (part.arg is not None or part.pos is not None) and isinstance(obj.node, f.Call) and obj.frame is not None:
+            binds = obj.binds if obj.binds is not None else self.resolver.binds(obj.node, obj.frame)
+            bind, spread = self.program.slots.find_bind(part.arg, part.pos if part.setter is None else None, binds)
+            if spread or (bind is not None and not isinstance(bind.expr, f.Lit)):
+                return True
         table = self.program.knowledge.of(self.program.slots.language(obj))
         fields = {row.field for row in table.bounds(kind.name) if row.slot in ("idle_connections", "concurrency") and row.field}
         shared = {name.rpartition(".")[2] for level in table.mro(kind.name) for name in level.instances}
@@ -571,8 +608,63 @@ class Draws:
             found[project_of(site.fn.module.path)] = True
         return found
 
+    # ------------------------------------------------------------ jobs that a framework runs several of
+
     def _listeners(self) -> Iterator[Fault]:
-        return iter(())
+        """Consumers of which a framework runs more at once than their pool has connections."""
+        found: dict[Span, Fault] = {}
+        for fn, entry in self.program.entries.items():
+            if entry.kind not in ("event", "worker", "job") or not fn.head.decorators or self.program.is_test(fn):
+                continue
+            gate = self._width_of(fn)
+            if gate is None or gate[0].number is None or gate[0].number <= 1:
+                continue
+            for draw in self._reached((fn,), None):
+                least = smallest((gate[0], *draw.gates))
+                most = draw.pool.most
+                if least is not gate[0] or most.state != "finite" or most.number is None or most.number >= gate[0].number:
+                    continue
+                found.setdefault(gate[1], self._exceeds(Width(gate[0].number, gate[0], "consumer", Confidence.HIGH), draw, gate[1]))
+        return iter(_sorted(found.values()))
+
+    def _width_of(self, fn: Fun) -> tuple[Gate, Span] | None:
+        """How many of an annotated function run at once, and where that is written."""
+        table = self.resolver.table(fn.module)
+        for decorator in fn.head.decorators:
+            written = dotted(decorator.fn if isinstance(decorator, f.Call) else decorator)
+            name = self.program.names.java.type(written, fn) if fn.module.language == "java" else ""
+            for row in table.decorator(name) if isinstance(name, str) and name else ():
+                if row.width is None:
+                    continue
+                given = [a.value for a in decorator.args if a.name == row.width] if isinstance(decorator, f.Call) else []
+                if given:
+                    number = self._annotated(given[0], fn)
+                    step = self.program.step(fn, given[0], f"{fn.head.qual} runs so often at once")
+                    return Gate(number, (fn, given[0]), "this concurrency", True, (step,)), self.program.span_of(fn, given[0])
+                for key in row.widths:
+                    near = [w for w in self.program.setting(key) if project_of(w.path) == project_of(fn.module.path)]
+                    numbers = [_number(self.program, w) for w in near]
+                    if near and all(number is not None for number in numbers):
+                        most = max(zip(numbers, near, strict=True), key=lambda pair: pair[0] or 0)
+                        step = self.program.surfaces.step(most[1], "so many consumers run at once")
+                        at = f.Ref(fn.head.name_at, fn.head.name_at + len(fn.name.encode()), fn.name)
+                        mine = self.program.step(fn, at, f"{fn.head.qual} is one of them")
+                        return Gate(most[0], (fn, at), "", True, (step, mine)), self.program.surfaces.span(most[1])
+        return None
+
+    def _annotated(self, value: f.Expr, fn: Fun) -> float | None:
+        """The number in an annotation: a literal, or a text with a number, a range or placeholders."""
+        if not isinstance(value, f.Lit) or isinstance(value.value, bool) or value.value is None:
+            return None
+        if not isinstance(value.value, str):
+            return float(value.value)
+        numbers: list[float] = []
+        for text in self.program.surfaces.resolved(value.value, fn.module.path):
+            found = re.fullmatch(r"(?:\d+\s*-\s*)?(\d{1,6})", text.known.strip())
+            if found is None:
+                return None
+            numbers.append(float(found[1]))
+        return max(numbers, default=None)
 
     # ------------------------------------------------------------ pools that keep fewer than they open
 
@@ -605,7 +697,6 @@ class Draws:
         for language in CODE:
             table = self.program.knowledge.of(language)
             setters: set[str] = set()
-            makers: set[str] = set()
             fields: set[str] = set()
             for library in table.libraries:
                 for entry in library.types:
@@ -619,10 +710,7 @@ class Draws:
                             setters.add(row.setter)
                         elif row.field is not None:
                             fields.add(row.field)
-                        elif row.arg is not None:
-                            makers.update(name.rpartition(".")[2] for name in (entry.name, *entry.aliases))
             yield from self._with_setters(language, setters)
-            yield from self._with_arguments(language, makers)
             if fields and language == "go":
                 yield from self._with_fields(fields)
 
@@ -633,13 +721,6 @@ class Draws:
                 obj = target.holder
                 if obj is not None and obj not in seen and obj.kind not in ("outside", "any"):
                     seen.add(obj)
-                    yield obj
-
-    def _with_arguments(self, language: str, makers: set[str]) -> Iterator[Obj]:
-        for site in self.program.sites(makers.__contains__, language, among=lambda module: not module.is_test):
-            for flow in self.resolver.ask(site.call, self.resolver.frame(site.fn)):
-                obj = flow.thing
-                if isinstance(obj, Obj) and obj.node is site.call and isinstance(obj.type, str):
                     yield obj
 
     def _with_fields(self, fields: set[str]) -> Iterator[Obj]:
@@ -663,6 +744,7 @@ class Draws:
 
     def uneven_settings(self) -> Iterator[Fault]:
         """The same in settings: a key for how many are opened, another for how many are kept."""
+        seen: set[tuple[str, str]] = set()
         for library in self.program.knowledge.libraries:
             for entry in library.types:
                 rows = {
@@ -670,10 +752,12 @@ class Draws:
                     for row in entry.bounds
                     if row.setting is not None and row.slot in ("concurrency", "idle_connections")
                 }
-                if len(rows) == 2:
-                    yield from self._uneven_setting(rows["concurrency"], rows["idle_connections"], entry)
+                keys = (str(rows["concurrency"].setting), str(rows["idle_connections"].setting)) if len(rows) == 2 else ("", "")
+                if keys[0] and keys not in seen:
+                    seen.add(keys)
+                    yield from self._uneven_setting(rows["concurrency"], rows["idle_connections"])
 
-    def _uneven_setting(self, open_row: Bound, kept_row: Bound, entry: TypeEntry) -> Iterator[Fault]:
+    def _uneven_setting(self, open_row: Bound, kept_row: Bound) -> Iterator[Fault]:
         kept_at = self.program.setting(kept_row.setting or "")
         for opened in self.program.setting(open_row.setting or ""):
             if self.program.settings.is_test(opened.path):
@@ -688,9 +772,8 @@ class Draws:
             steps = [self.program.surfaces.step(opened, f"{most:g} are opened at most")]
             if beside is not None:
                 steps.append(self.program.surfaces.step(beside, f"{kept:g} are kept"))
-            text = _uneven_text(
-                f"the pool ({entry.name.rpartition('.')[2]})", most, kept, "" if beside is not None else " by default"
-            )
+            name = f"the pool of `{(open_row.setting or '').rpartition('.')[0]}`"
+            text = _uneven_text(name, most, kept, "" if beside is not None else " by default")
             sure = Confidence.HIGH if beside is not None else Confidence.MEDIUM
             yield Fault(self.program.surfaces.span(at), text, Value(most, sure, tuple(steps)), _severity(most, kept))
 
@@ -705,8 +788,8 @@ def _place(obj: Obj) -> tuple[str, int]:
 
 def _uneven_text(name: str, most: float, kept: float, why: str) -> str:
     return (
-        f"{name} opens up to {_count(most, 'connection')} and keeps {kept:g}{why}: under load {most - kept:g} are closed after use and "
-        f"opened anew, and each holds its port for {TIME_WAIT} s ({port_rate()})"
+        f"{name} opens up to {_count(most, 'connection')} and keeps {kept:g}{why}: under load {most - kept:g} are closed after use "
+        f"and opened anew, and each holds its port for {TIME_WAIT} s ({port_rate()})"
     )
 
 
@@ -735,7 +818,7 @@ def _number(program: Program, written: Written) -> float | None:
 
 def short_type(name: str, language: str) -> str:
     """A type as code writes it: `sql.DB`, `HikariDataSource`."""
-    return short(name) if language == "go" else name.rpartition(".")[2] if language == "java" else name
+    return short(re.sub(r"/v\d+(?=\.)", "", name)) if language == "go" else name.rpartition(".")[2] if language == "java" else name
 
 
 def _within(site: CallSite, spawn: Spawn) -> bool:
