@@ -9,8 +9,9 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.slots import Slot, Source, decide
-from resilint.flow.surfaces import Written, judge
+from resilint.flow.lists import Words
+from resilint.flow.slots import Slot, Source, decide, is_fixed
+from resilint.flow.surfaces import Written, judge, project_of, relaxed, split
 from resilint.flow.values import Bind, Ext, Flow, FnVal, Frame, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.knowledge.index import Table
@@ -19,6 +20,8 @@ from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
+    from resilint.flow.policy_faults import PolicyFaults
+    from resilint.flow.timeouts import Fault
     from resilint.program import Program, Target
 
 RETRY = frozenset({"attempts", "elapsed", "backoff", "backoff_min", "backoff_max", "growth", "growth_step", "jitter"})
@@ -28,6 +31,9 @@ _DEEP = 6
 """Policies followed one inside another, and objects inside or in front of a client."""
 _MOST_PAUSES = 64
 """Pauses that are written out; of an endless policy the first of them."""
+
+_RESULT = "<result>"
+"""In the place of an error: a result, which no failure is."""
 
 Where = tuple[Fun, f.Node]
 
@@ -47,7 +53,7 @@ class Policy:
     grows: bool | None
     jitter: bool | None
     condition: str
-    """What it repeats on: `any` failure, only what did not `connect`, only `other` errors than those of the network."""
+    """What it repeats on: `any` failure, only what did not `connect`, only `other` errors than those of a peer, only a `result`."""
     span: Span
     """Where the number of tries is written, else where the policy is."""
     steps: tuple[Step, ...]
@@ -156,6 +162,47 @@ class Policies:
         self._enabled: dict[str, bool] = {}
 
     # ------------------------------------------------------------ questions
+
+    def faults(self, code: str) -> list[Fault]:
+        """What is wrong with policies that somebody wrote, by the code of the rule."""
+        return self._judged_all.of(code)
+
+    @cached_property
+    def _judged_all(self) -> PolicyFaults:
+        from resilint.flow.policy_faults import PolicyFaults
+
+        return PolicyFaults(self.program)
+
+    def written(self) -> Iterator[Policy]:
+        """Every policy outside of tests that code makes or applies; one may come several times."""
+        program = self.program
+        for language in CODE:
+            table = program.knowledge.of(language)
+            for path in sorted(self._homes[language] | (self._near if language == "python" else frozenset())):
+                module = program.names.modules[path]
+                if module.is_test:
+                    continue
+                for fn in module.functions:
+                    yield from self.of_function(fn)
+                    if any(c.rpartition(".")[2].rstrip("{") in table.retry_words or c.endswith(")") for c in fn.head.calls):
+                        yield from self._written_in(fn, table)
+
+    def _written_in(self, fn: Fun, table: Table) -> Iterator[Policy]:
+        frame = self.resolver.frame(fn)
+        for site in fn.body.calls:
+            if site.last not in table.retry_words:
+                continue
+            yield from (policy for policy in self.of_call(site) if policy.runs is not None)
+            for flow in self.resolver.ask(site.call, frame):
+                thing = flow.thing
+                row = self._row(thing, table) if isinstance(thing, Obj) else None
+                if row is None or row.form not in ("policy", "client") or not isinstance(thing, Obj) or thing.frame is None:
+                    continue
+                piece = self._of_object(thing)
+                own = table.bounds(self.resolver.external_type(thing)) if row.form == "client" else ()
+                placed = row.form == "policy" or any(b.slot in _PAUSE and not is_fixed(b) for b in own)
+                if piece is not None and placed and (row.form == "policy" or piece.written & _PAUSE):
+                    yield self._policy(piece, (fn, site.call), self._name(thing))
 
     def of_function(self, fn: Fun) -> tuple[Policy, ...]:
         """The policies around a function, innermost first: its decorators or annotations, then those of its class."""
@@ -286,7 +333,9 @@ class Policies:
         if row.instance is not None:
             bind, _ = self.slots.find_bind(row.instance, 0, binds)
             text = bind.expr.value if bind is not None and isinstance(bind.expr, f.Lit) else None
-            return self._of_instance(row, text, (fn, annotation), name) if isinstance(text, str) else None
+            if not isinstance(text, str):
+                return None
+            return self._of_instance(row, text, (fn, annotation), name, fn.module.path)
         piece = self._of_row(row, binds, (fn, annotation), None, table)
         return None if piece is None else self._policy(piece, (fn, annotation), name)
 
@@ -305,17 +354,46 @@ class Policies:
 
     # ------------------------------------------------------------ settings
 
-    def _of_instance(self, row: RetryRow, name: str, where: Where | None, owner: str) -> Policy | None:
-        """What settings say of an instance that an annotation names."""
-        program = self.program
+    def of_settings(self) -> Iterator[Policy]:
+        """The policies that settings describe by name, each as its file and profile have it."""
+        surfaces = self.program.surfaces
+        for row in self._configurable:
+            for root in row.settings:
+                if "*" not in root:
+                    continue
+                start = tuple(relaxed(part) for part in split(root.partition(".*")[0]))
+                names: dict[tuple[str, str, str], None] = {}
+                for written in surfaces.written:
+                    named = written.normal[: len(start)] == start and len(written.key) > len(start) + 1
+                    if named and not self.program.settings.is_test(written.path):
+                        names.setdefault((written.path, written.profile, written.key[len(start)]))
+                for path, profile, name in names:
+                    policy = self._of_instance(row, name, None, f"retry {name}", path, profile)
+                    if policy is not None:
+                        yield policy
+
+    @cached_property
+    def _configurable(self) -> list[RetryRow]:
+        libraries = self.program.knowledge.libraries
+        return [row for library in libraries for row in library.retries if row.settings]
+
+    def _of_instance(
+        self, row: RetryRow, name: str, where: Where | None, owner: str, near: str, profile: str | None = None
+    ) -> Policy | None:
+        """What settings say of an instance by name: those of the same project first, of one profile where it is given."""
+        surfaces = self.program.surfaces
         keys: dict[str, Written] = {}
+        wanted = [*(bound.setting or "" for bound in row.bounds), *row.switches.values()]
         for root in reversed(row.settings):
-            for bound in row.bounds:
-                for written in program.surfaces.setting(f"{root.replace('*', name)}.{bound.setting}"):
-                    keys[bound.setting or ""] = written
-            for switch in row.switches.values():
-                for written in program.surfaces.setting(f"{root.replace('*', name)}.{switch}"):
-                    keys[switch] = written
+            for key in wanted:
+                found = surfaces.setting(f"{root.replace('*', name)}.{key}")
+                home = [written for written in found if project_of(written.path) == project_of(near)]
+                if profile is not None:
+                    home = [written for written in home if written.path == near and written.profile == profile] or [
+                        written for written in home if not written.profile
+                    ]
+                for written in home or (found if profile is None else ()):
+                    keys[key] = written
         return self._configured(row, keys, where, owner)
 
     def _configured(self, row: RetryRow, keys: dict[str, Written], where: Where | None, owner: str) -> Policy | None:
@@ -671,8 +749,17 @@ class Policies:
                 yield from self._error_names(pair.value, frame, depth + 1)
             return
         if isinstance(expr, f.Call):
+            for flow in self.resolver.callee(expr, frame):
+                row = self.resolver.table(frame.fn.module).retry(self.resolver.canonical(flow.thing))
+                if row is not None and row.only == "result":
+                    yield _RESULT
+                    return
             for arg in expr.args:
                 yield from self._error_names(arg.value, frame, depth + 1)
+            return
+        if isinstance(expr, f.Bin):
+            yield from self._error_names(expr.left, frame, depth + 1)
+            yield from self._error_names(expr.right, frame, depth + 1)
             return
         if isinstance(expr, f.Ref) and frame.fn.module.language == "java":
             found = self.resolver.names.java.type(expr.name.removesuffix(".class"), frame.fn)
@@ -748,7 +835,7 @@ class Policies:
             budget=budget,
             grows=grows,
             jitter=jitter,
-            condition=piece.only or "any",
+            condition=piece.only or self._condition(piece.errors or ()),
             span=span,
             steps=piece.steps,
             owner=owner,
@@ -758,6 +845,20 @@ class Policies:
             errors=piece.errors or (),
             pause_span=program.span_of(*piece.pause_at) if piece.pause_at is not None else None,
         )
+
+    def _condition(self, errors: tuple[str, ...]) -> str:
+        """What these errors have to do with a peer."""
+        if errors and all(name == _RESULT for name in errors):
+            return "result"
+        if errors and all(name.rpartition(".")[2] in self._local for name in errors):
+            return "other"
+        return "any"
+
+    @cached_property
+    def _local(self) -> frozenset[str]:
+        """Classes of errors that a peer has nothing to do with."""
+        words = Words(self.program)
+        return words.of("failure_end") | words.of("failure_empty") | words.of("failure_local") | words.of("failure_conflict")
 
     # ------------------------------------------------------------ where to look
 

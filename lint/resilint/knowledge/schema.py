@@ -461,6 +461,8 @@ class DeadlineRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     disabled: tuple[Scalar | Literal["negative", "zero"], ...] = ()
     default: float | None = None
     """Seconds where nothing is written but the command, or the block with a name."""
+    fallback: bool = False
+    """It holds only for entries that have no limit of their own."""
     stops: bool = False
     """The work is ended when it is over; else only whoever waits leaves."""
     then: str = ""
