@@ -302,6 +302,8 @@ class Pass:
             return self.known.get(value.name)
         if isinstance(value, f.New | f.Coll | f.Fmt):
             return OK
+        if stmt is point.node and point.result and self.fn.module.language == "go" and ERROR_NAME.fullmatch(name):
+            return NIL
         if stmt is point.node and (value is point.call or point.error):
             if point.error:
                 if name == point.error:

@@ -53,6 +53,8 @@ STOPS = re.compile(
     re.IGNORECASE,
 )
 """Tests that ask whether to go on at all: they end a loop at shutdown, and are no cap."""
+_CONTEXT = re.compile(r"(^|\.|_)\w*(ctx|context)(\.|$)", re.IGNORECASE)
+"""A context ends what runs under it, by its deadline too."""
 SAYS = re.compile(
     r"(?:^|\.)_*(log|logger|logging|slog|klog|zap|print|trace|debug|info|warn|warning|error|exception|metric|stats|span)", re.I
 )
@@ -360,8 +362,6 @@ class Retries:
         """Places of a loop's own passes, those of inner loops left out, where a failure may be told."""
         go = fn.module.language == "go"
         test = loop.test
-        if test is not None:
-            yield from self._tested(f.Do(test.at, test.end, test), test, {})
         calls: dict[str, tuple[f.Assign, f.Call]] = {}
         for stmt in _own(loop.body):
             if isinstance(stmt, f.Try):
@@ -376,6 +376,8 @@ class Retries:
                 if not isinstance(value, f.Call) or stmt.op:
                     continue
                 target = stmt.targets[0]
+                for pair in target.items[:-1] if go and isinstance(target, f.Coll) else ():
+                    calls[dotted(pair.value)] = (stmt, value)
                 if go:
                     name = dotted(target.items[-1].value) if isinstance(target, f.Coll) and target.items else dotted(target)
                     if ERROR_NAME.fullmatch(name):
@@ -389,6 +391,8 @@ class Retries:
                 yield from self._tested(stmt, stmt.test, calls)
             elif isinstance(stmt, f.Switch) and stmt.subject is not None:
                 yield from self._tested(stmt, stmt.subject, calls)
+        if test is not None:
+            yield from self._tested(f.Do(test.at, test.end, test), test, calls)
 
     def _tested(self, stmt: f.Stmt, test: f.Expr, calls: dict[str, tuple[f.Assign, f.Call]]) -> Iterator[Point]:
         """Tests of the result of a call that can only mean that it failed: a status, an error, false where something was to be
@@ -449,7 +453,7 @@ class Retries:
 
     def _hurries(self, retry: RetryLoop, fn: Fun, loop: f.Loop, good: Pass) -> bool:
         """Whether the way of success has a pause that can be seen, and the failing one has none."""
-        if retry.pauses or any(STANDS.match(last_name(c.fn)) for c in retry.calls):
+        if retry.pauses:
             return False
         return any(p.seconds is not None and p.seconds > 0 for p in self.pauses.on(fn, loop, good.passed))
 
@@ -508,22 +512,21 @@ class Retries:
         retry.operation = _told(retry.calls)
         if point.handler is not None:
             retry.kinds = tuple(last_name(k) for k in point.handler.types)
-        exits = list(bad.exits)
+        exits = [(atom, test, leaves) for test, leaves in bad.exits for atom in _atoms(test)]
         if loop.test is not None and loop.form != "ever":
-            exits.append((loop.test, False))
+            exits += [(atom, loop.test, False) for atom in _atoms(loop.test) if not self._is_of_success(atom, loop, bad)]
         caps: list[f.Expr] = []
         stops: list[f.Expr] = []
         counted: list[Cap] = []
-        for test, leaves in exits:
-            for atom in _atoms(test):
-                kind = self._kind_of_exit(atom, fn, loop, bad, point)
-                if kind == "cap":
-                    caps.append(atom)
-                    cap = _comparison(atom, test, leaves)
-                    if cap is not None:
-                        counted.append(cap)
-                elif kind == "stop":
-                    stops.append(atom)
+        for atom, test, leaves in exits:
+            kind = self._kind_of_exit(atom, fn, loop, bad, point)
+            if kind == "cap":
+                caps.append(atom)
+                cap = _comparison(atom, test, leaves)
+                if cap is not None:
+                    counted.append(cap)
+            elif kind == "stop":
+                stops.append(atom)
         caps.extend(self._caps_called(fn, loop, bad, point))
         if loop.form == "each" and loop.iter is not None and not _is_endless(loop.iter):
             caps.append(loop.iter)
@@ -533,6 +536,18 @@ class Retries:
         retry.tries = inf if not retry.caps else None
         retry.tries = self.tries(retry, self.resolver.frame(fn))
         return retry
+
+    @staticmethod
+    def _is_of_success(atom: f.Expr, loop: f.Loop, bad: Pass) -> bool:
+        """Whether a part of a loop's test only tells whether the operation has succeeded: no failing pass changes it."""
+        if any(isinstance(n, f.Call) for n in walk(atom)):
+            return False
+        if bad.truth(atom) is not None:
+            return True
+        names = {n.name for n in walk(atom) if isinstance(n, f.Ref)}
+        written = {dotted(t) for stmt in bad.passed if isinstance(stmt, f.Assign) for t in stmt.targets}
+        inside = {dotted(t) for stmt in loop.body for n in walk(stmt) if isinstance(n, f.Assign) for t in n.targets}
+        return bool(names & inside) and not names & (written | _changed(loop, bad.passed))
 
     def _caps_called(self, fn: Fun, loop: f.Loop, bad: Pass, point: Point) -> Iterator[f.Expr]:
         """Calls on the failing way that may end it themselves: they are given the error or the counter, or are named after a limit,
@@ -566,6 +581,8 @@ class Retries:
         words = [*names, *(last_name(c.fn) for c in calls)]
         changed = _changed(loop, bad.passed)
         if any(name in changed or name.partition(".")[0] in changed for name in names):
+            return "cap"
+        if any(_CONTEXT.search(w) for w in words if w):
             return "cap"
         errors = {point.error, point.handler.name if point.handler is not None else None} - {None, ""}
         about_error = any(n.partition(".")[0] in errors for n in names)
@@ -771,6 +788,8 @@ def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) ->
                 ):
                     found = "another"
     counters = _changed(loop, path)
+    if any(not (_COUNTS_TRIES.search(n) and len(n) > 1) for n in given & counters) and loop.form != "each":
+        return "finite"
     for node in (n for call in calls for n in walk(call)):
         index = node.key if isinstance(node, f.Index) else None
         if isinstance(node, f.Call):

@@ -30,6 +30,7 @@ _DEEP = 4
 _MANY = 40
 """Calls looked at in one function."""
 _READS_FLAG = frozenset({"isInterrupted", "interrupted"})
+_ENDS = re.compile(r"ctx|context|done|stop|quit|clos", re.IGNORECASE)
 _LOCAL = ("pure", "make", "configure", "log", "hash", "wait", "sleep", "decode", "cancel")
 _RAN_OUT = re.compile(r"time_?d?_?out|timed|expired|deadline", re.IGNORECASE)
 
@@ -47,7 +48,7 @@ class RetryFaults:
                 for code, fault in (*self._judge(retry), *self._deaf(retry)):
                     self.found.setdefault(code, []).append(fault)
         for poll in retries.polls():
-            if self.evidence.fails_remotely(poll):
+            if self.evidence.fails_remotely(poll) and not self.evidence.stands(poll):
                 self.found.setdefault("RS502", []).append(self._hasty(poll))
 
     def of(self, code: str) -> list[Fault]:
@@ -157,9 +158,7 @@ class RetryFaults:
                 ):
                     return True
             elif isinstance(node, f.Ref):
-                said = node.name.partition(".")[0] == name or re.search(
-                    r"ctx|context|done|stop|quit|clos", node.name, re.IGNORECASE
-                )
+                said = node.name.partition(".")[0] == name or _ENDS.search(node.name)
                 if said and not any(at <= node.at < end for at, end in own):
                     return True
         return False
@@ -269,7 +268,7 @@ class Evidence:
 
     def fails_remotely(self, retry: RetryLoop) -> bool:
         """Whether a peer may be behind the failure: not if all that is called is known to stay in this process and its files."""
-        if retry.kinds and all(_RAN_OUT.search(kind) for kind in retry.kinds) and self._stands(retry):
+        if retry.kinds and all(_RAN_OUT.search(kind) for kind in retry.kinds) and self.stands(retry):
             return False
         answers = [self._call(call, retry.fn, 0) for call in retry.calls]
         if isinstance(retry.node, f.Loop) and not retry.kinds and not _is_error(retry):
@@ -277,7 +276,7 @@ class Evidence:
             return any(a is True for a in answers) or all(a is None for a in answers)
         return any(a is not False for a in answers)
 
-    def _stands(self, retry: RetryLoop) -> bool:
+    def stands(self, retry: RetryLoop) -> bool:
         """Whether the operation only waits for something to come, for so long."""
         return any(STANDS.match(last_name(call.fn)) for call in retry.calls) and not any(
             self._call(call, retry.fn, 0) is True for call in retry.calls
