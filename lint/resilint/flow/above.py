@@ -110,10 +110,11 @@ class Aboves:
         return found
 
     def _of_entry(self, fn: Fun, entry: Entry) -> Iterator[Above]:
-        yield from self._of_makers(fn, entry)
+        own = list(self._of_makers(fn, entry))
+        yield from own
         yield from self._declared(fn, entry)
         for figure in self._figures_at.get(self.home(fn.module.path), ()):
-            if _limits(figure.row, fn, entry):
+            if _limits(figure.row, fn, entry) and not (own and figure.row.fallback):
                 above = self._above(figure)
                 yield replace(above, share=1) if figure.share > 1 and _takes_many(fn) else above
         yield from self._of_servers(fn, entry)
@@ -149,28 +150,28 @@ class Aboves:
         table = self.resolver.table(fn.module)
         for maker in entry.makers:
             call = table.call(maker.name)
-            own: list[Source] = []
-            if maker.call is not None and call is not None:
-                binds = self.resolver.binds(maker.call, self.resolver.frame(maker.fn))
-                rows = [row for row in call.bounds if row.slot == "request"]
-                own = self.program.slots.at_call(rows, binds, (maker.fn, maker.call))
-            written = [source for source in own if source.written]
-            if not written and maker.holder is not None:
-                own = [*own, *self.program.slots.of_object(maker.holder, _REQUEST)]
+            rows = [row for row in call.bounds if row.slot == "request"] if call is not None else []
+            node: f.Node = maker.call if maker.call is not None else _first_line(fn)
+            where = (maker.fn if maker.call is not None else fn, node)
+            binds = self.resolver.binds(maker.call, self.resolver.frame(maker.fn)) if maker.call is not None else ()
+            own = self.program.slots.at_call(rows, binds, where)
             for source in own:
-                yield from self._of_source(source, maker.name, fn, maker.call)
+                yield from self._of_source(source, maker.name, where)
+            if not any(source.written for source in own) and maker.holder is not None:
+                kind = self.resolver.external_type(maker.holder)
+                for source in self.program.slots.of_object(maker.holder, _REQUEST):
+                    yield from self._of_source(source, kind, where)
 
-    def _of_source(self, source: Source, name: str, fn: Fun, call: f.Node | None) -> Iterator[Above]:
+    def _of_source(self, source: Source, name: str, where: tuple[Fun, f.Node]) -> Iterator[Above]:
         numbers = [slot.number for slot in source.slots if slot.state == "finite" and not slot.mismatch]
         known = [number for number in numbers if number is not None and 0 < number < inf]
         if not known or len(known) < len(source.slots):
             return
         longest = max(known)
         slot = next(slot for slot in source.slots if slot.number == longest)
-        where = slot.written or (fn, call if call is not None else fn.head)
-        span = self.program.span_of(*where)
-        owner = name.rpartition(".")[0].rpartition(".")[2] or name
-        text = f"the {slot.bound.arg or slot.bound.field or 'limit'} of {owner}"
+        span = self.program.span_of(*(slot.written or where))
+        written = slot.bound.arg or (slot.bound.field or "").rpartition(".")[2]
+        text = f"the {written} of {name.rpartition('.')[2]}" if written else f"the time limit of {name.rpartition('.')[2]}"
         sure = Confidence.HIGH if slot.flow is not None else Confidence.MEDIUM
         steps = self._way(slot, span, f"{text}: {say_seconds(longest)}")
         yield Above(longest, text, True, sure, steps, span, then="it is ended before it is done")
@@ -426,6 +427,8 @@ class Aboves:
                     continue
                 home = self.home(command.path)
                 base = files.get(home, [])
+                if not command.given and (base or row.default is None):
+                    continue  # What its file of settings says holds as it is.
                 taken.add(home)
                 case = _Case(
                     command.path,
@@ -624,6 +627,11 @@ def _limits(row: DeadlineRow, fn: Fun, entry: Entry) -> bool:
         and (not row.languages or fn.module.language in row.languages)
         and (not row.makers or any(fnmatchcase(maker.name, pattern) for maker in entry.makers for pattern in row.makers))
     )
+
+
+def _first_line(fn: Fun) -> f.Node:
+    """Where a function begins: its whole range is no place to look at."""
+    return f.Ref(fn.head.at, fn.head.at + 1, "")
 
 
 def _then(row: DeadlineRow) -> str:
