@@ -298,9 +298,35 @@ class Surfaces:
                 if project_of(other.path) == project_of(path):
                     step = Step(self.span(other), f"{name} is set here")
                     found += [Text(t.known, (step, *t.steps)) for t in self._resolved(other.text, other.path, hops + 1)]
+        if not found:
+            for other in self._located.get(name, ()):
+                if project_of(other.path) == project_of(path):
+                    step = Step(self.span(other), f"{name} is set here")
+                    found += [Text(t.known, (step, *t.steps)) for t in self._resolved(other.text, other.path, hops + 1)]
         if found:
             return found
         return [Text(HOLE)] if default is None else [Text(default)]
+
+    @cached_property
+    def _located(self) -> dict[str, list[Written]]:
+        """Keys of the files of properties that beans of XML name as the place of their settings."""
+        named: dict[str, set[str]] = {}
+        for path, module in self.program.names.modules.items():
+            for setting in self.program.files[path].settings if module.beans and not module.is_test else ():
+                if ".properties" in setting.text:
+                    places = (place.rpartition(":")[2].lstrip("/*") for place in re.split(r"[,;\s]+", setting.text[:_LONGEST]))
+                    named.setdefault(project_of(path), set()).update(x for x in places if x and "$" not in x)
+        found: dict[str, list[Written]] = {}
+        for path in sorted(self.program.files) if named else ():
+            facts = self.program.files[path]
+            patterns = (
+                named.get(project_of(path), ()) if facts.kind == "properties" and not self.program.settings.is_test(path) else ()
+            )
+            if any(fnmatchcase("/" + path, "*/" + pattern) for pattern in sorted(patterns)):
+                for setting in facts.settings:
+                    key = ".".join(setting.path)
+                    found.setdefault(key, []).append(Written(path, split(key), setting.text, setting, None, "", key))
+        return found
 
     # ------------------------------------------------------------ environments of deployments
 
