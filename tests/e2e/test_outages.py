@@ -26,6 +26,7 @@ FOUND = {
         ("RS103", "main.go", "&http.Server{", "no header, idle or write timeout"),
         ("RS105", "httpx/send.go", "&http.Client{", "`options.timeout` never reaches http.Client"),
         ("RS106", "gate/checkout.go", "func checkout(", "checkout can wait for ever for Client.Do under 5 s of Envoy's route timeout"),
+        ("RS110", "main.go", "IdleTimeout:       30 * time.Second", "30 s < 60 s of Envoy's upstream idle_timeout"),
         ("RS304", "httpx/send.go", "answers <- answer{", "nobody receives from `answers`"),
         ("RS702", "httpx/send.go", "return nil, ErrTimeout", "`ErrTimeout` stands for two causes"),
         ("RS703", "gate/checkout.go", "errors.Is(err, httpx.ErrTimeout)", "the code goes on to call"),

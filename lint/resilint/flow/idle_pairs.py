@@ -1,32 +1,29 @@
-"""Idle connections: how long each server keeps them, how long whoever stands in front uses them again, and which two belong together."""
+"""Idle connections: how long servers keep them, how long what stands in front uses them again, and which belong together."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from resilint import facts as f
 from resilint.flow.above import Aboves, _bound, _Figure, _full_host, _pattern, _words
 from resilint.flow.marks import Path, counts, matches_path, plain
-from resilint.flow.slots import Source, decide, say_seconds
+from resilint.flow.queues import say
+from resilint.flow.slots import Source, decide
 from resilint.flow.spawns import short
-from resilint.flow.surfaces import judge
+from resilint.flow.surfaces import judge, project_of
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Ext, Num, Obj, Text
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import DeadlineRow, IdleRow, Library, Part, SlotName, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, dotted
 from resilint.model import Confidence, Span, Step, Value
-
-if TYPE_CHECKING:
-    from resilint.program import Program
 
 _PORT = re.compile(r"(?:.*[:\s])?(\d{2,5})\Z")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1", "host.docker.internal"})
@@ -223,26 +220,29 @@ class IdlePairs(Aboves):
                 yield self._of_object(kinds[name], Obj("new", kinds[name].name, frame, new), fn, new)
         configured: dict[str, list[tuple[CallSite, TypeEntry]]] = defaultdict(list)
         for site in fn.body.calls:
-            if site.last in lasts:
-                for target in program.targets(site):
-                    if target.entry is not None and target.entry.does == "serve":
-                        rows = [row for row in target.entry.bounds if row.slot == "idle"]
-                        if rows:
-                            sources = program.slots.at_call(rows, target.binds, (fn, site.call), target.holder)
-                            yield self._closer(sources, short(target.name), fn, site.call, _port_of(self, site, "port"))
-                            break
-                    kind = table.constructs(target.name) or table.made_by(target.name) if target.name else None
-                    if kind is not None and kind.name in kinds and not kind.returns:
-                        obj = Obj("call", kind.name, frame, site.call, target.name, target.holder)
-                        yield self._of_object(kind, obj, fn, site.call)
-                        break
             if site.last in setters:
                 for target in program.targets(site):
                     owner, _, last = target.name.rpartition(".")
                     kind = table.type(owner) if owner else None
                     if kind is not None and last == site.last and any(k is kind for k in kinds.values()):
-                        configured[dotted(site.call.fn).rpartition(".")[0] if kind.returns == {} else ""].append((site, kind))
+                        configured[dotted(site.call.fn).rpartition(".")[0] if not kind.returns else ""].append((site, kind))
                         break
+        settled = {kind.name for sites in configured.values() for _, kind in sites}
+        for site in fn.body.calls:
+            if site.last not in lasts:
+                continue
+            for target in program.targets(site):
+                if target.entry is not None and target.entry.does == "serve":
+                    rows = [row for row in target.entry.bounds if row.slot == "idle"]
+                    if rows:
+                        sources = program.slots.at_call(rows, target.binds, (fn, site.call), target.holder)
+                        yield self._closer(sources, _said(target.name), fn, site.call, _port_of(self, site, "port"))
+                        break
+                kind = table.constructs(target.name) or table.made_by(target.name) if target.name else None
+                if kind is not None and kind.name in kinds and not kind.returns and kind.name not in settled:
+                    obj = Obj("call", kind.name, frame, site.call, target.name, target.holder)
+                    yield self._of_object(kind, obj, fn, site.call)
+                    break
         for sites in configured.values():
             closer = self._of_setters(sites, fn)
             if closer is not None:
@@ -254,7 +254,7 @@ class IdlePairs(Aboves):
         order: list[SlotName] = ["idle", *kind.idle_from]
         ranked = [s for slot in order for s in sources if s.bound.slot == slot and s.written]
         ranked = [s for s in ranked if not _is_zero(s)] or [s for s in sources if s.bound.slot == "idle"]
-        return self._closer(ranked[:1], short(kind.name), fn, node, self._listens(kind, obj))
+        return self._closer(ranked[:1], _said(kind.name), fn, node, self._listens(kind, obj))
 
     def _of_setters(self, sites: list[tuple[CallSite, TypeEntry]], fn: Fun) -> Closer | None:
         """The server whose setters a function calls: `protocol.setKeepAliveTimeout(20_000)`."""
@@ -273,7 +273,10 @@ class IdlePairs(Aboves):
                 own = structs.replace(row, setter=None, key=None, pos=pos)
                 found[row.slot] += self.program.slots.at_call([own], binds, (fn, site.call))
         slot = next((slot for slot in ("idle", *kind.idle_from) if found.get(slot)), None)
-        return self._closer(found[slot][-1:], short(kind.name), fn, sites[0][0].call, None) if slot is not None else None
+        if slot is None:
+            return None
+        last = next(site for site, _ in reversed(sites) if any(r.setter == site.last and r.slot == slot for r in kind.bounds))
+        return self._closer(found[slot][-1:], _said(kind.name), fn, last.call, None, last.last)
 
     def _names(self, expr: f.Expr, key: str, fn: Fun) -> bool:
         """Whether an expression is the name of a key, as a text or a constant."""
@@ -283,7 +286,7 @@ class IdlePairs(Aboves):
                 return True
         return False
 
-    def _closer(self, sources: list[Source], what: str, fn: Fun, node: f.Node, port: int | None) -> Closer:
+    def _closer(self, sources: list[Source], what: str, fn: Fun, node: f.Node, port: int | None, setter: str = "") -> Closer:
         """What a server does to idle connections; without anything written or known by default it never closes first."""
         span, steps = self.program.span_of(fn, node), ()  # type: Span, tuple[Step, ...]
         seconds: float | None = inf
@@ -292,9 +295,7 @@ class IdlePairs(Aboves):
             slots = sources[0].slots
             written = sources[0].written
             numbers = [slot.number for slot in slots if slot.state == "finite" and slot.number is not None and not slot.mismatch]
-            if any(slot.state == "disabled" for slot in slots):
-                seconds = inf
-            elif slots and all(slot.state == "absent" for slot in slots):
+            if any(slot.state == "disabled" for slot in slots) or all(slot.state == "absent" for slot in slots):
                 seconds = inf
             elif numbers and len(numbers) == len(slots):
                 seconds = max(numbers)
@@ -304,7 +305,7 @@ class IdlePairs(Aboves):
                     steps = tuple(
                         s for s in self.program.trace(slot.flow.hops) if s.span.line != span.line or s.span.path != span.path
                     )
-                name = slot.bound.field or slot.bound.arg or slot.bound.setter or slot.bound.slot
+                name = setter or slot.bound.field or slot.bound.arg or slot.bound.setter or slot.bound.slot
                 what = f"{name.rpartition('.')[2]} of {what}"
             else:
                 seconds = None
@@ -355,14 +356,13 @@ class IdlePairs(Aboves):
         """How sure it is that a server is one of those that a reuser names."""
         ports = {port for target in reuser.targets if (port := _port(target)) is not None}
         hosts = {host for target in reuser.targets if (host := _host(target))}
-        fits = closer.port is None or not ports or closer.port in ports
         if hosts and hosts <= _LOCAL and ports:
             return Confidence.HIGH if closer.port in ports else None
         names = self._called(closer)
         if any(_words(host.partition(".")[0]) in names for host in hosts - _LOCAL if _words(host.partition(".")[0])):
             # A service maps its port to another of the container.
             return Confidence.HIGH if closer.port is not None and closer.port in ports else Confidence.MEDIUM
-        return None if not (hosts and hosts <= _LOCAL) or not fits else None
+        return None
 
     def _is_other(self, reuser: Reuser, closer: Closer) -> bool:
         """Whether a reuser is known to stand in front of something else."""
@@ -376,12 +376,12 @@ class IdlePairs(Aboves):
     def _called(self, closer: Closer) -> frozenset[frozenset[str]]:
         """What the service of a server is called, each by its words."""
         home = self.home(closer.path)
-        names = {home.rpartition("/")[2], *closer.names}
+        names = {home.rpartition("/")[2], project_of(closer.path).rpartition("/")[2], *closer.names}
         service = self.program.settings.service_of(closer.path)
         if service is not None:
             names |= {service.name, *(host.partition(".")[0] for host in service.hosts)}
         for written in self.program.surfaces.setting("spring.application.name"):
-            if self.home(written.path) == home:
+            if project_of(written.path) == project_of(closer.path):
                 names.add(written.text)
         return frozenset(_words(name.partition(".")[0]) for name in names) - {frozenset()}
 
@@ -391,16 +391,21 @@ def _fault(join: _Join) -> Fault:
     same = closer.seconds is not None and abs(closer.seconds - reuser.seconds) <= 1e-9 * reuser.seconds
     sign = "=" if same else "<"
     said = (
-        f"{closer.what}: {say_seconds(closer.seconds or 0.0)} {sign} {say_seconds(reuser.seconds)} of {reuser.what}:"
+        f"{closer.what}: {say(closer.seconds or 0.0)} {sign} {say(reuser.seconds)} of {reuser.what}:"
         " it closes connections on which the next request is already under way"
     )
-    step = Step(reuser.span, f"{reuser.what}: {say_seconds(reuser.seconds)}{'' if reuser.written else ' by default'}")
+    step = Step(reuser.span, f"{reuser.what}: {say(reuser.seconds)}{'' if reuser.written else ' by default'}")
     sure = min(join.sure, closer.confidence)
     if not reuser.written or not closer.written:
         sure = min(sure, Confidence.MEDIUM)
     if reuser.confidence == Confidence.LOW:
         sure = Confidence.LOW
     return Fault(closer.span, said, Value(closer.seconds, sure, (*closer.steps, *reuser.steps, step)))
+
+
+def _said(name: str) -> str:
+    """A canonical name as people say it: `http.Server`, `uvicorn.run`, `AbstractProtocol`."""
+    return short(name) if "/" in name or name.count(".") < 2 else name.rpartition(".")[2]
 
 
 def _servers(table: Table) -> Iterator[TypeEntry]:
@@ -410,7 +415,8 @@ def _servers(table: Table) -> Iterator[TypeEntry]:
             built = (table.type(name) for name in kind.returns.values())
             if kind.in_process or not (kind.role == "server" or any(one is not None and one.role == "server" for one in built)):
                 continue
-            of_parts = kind.role == "server" and kind.protocol == "http" and bool(kind.parts)
+            limits = (one for one in library.types if one.role == "limits" and any(row.slot == "idle" for row in one.bounds))
+            of_parts = kind.role == "server" and bool(kind.parts) and any(True for _ in limits)
             if of_parts or any(row.slot == "idle" and (row.field or row.setter or row.arg) for row in kind.bounds):
                 yield kind
 

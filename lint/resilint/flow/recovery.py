@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from resilint.flow.slots import say_seconds
+from resilint.flow.queues import say
 from resilint.flow.timeouts import Fault
 from resilint.model import Confidence, Step, Value
 
@@ -28,7 +28,7 @@ def overloaded_queues(program: Program) -> Iterator[Fault]:
             workers, sure = queue.workers, Confidence.HIGH
             steps = [Step(settings.places.get((*place, "arrival_rate"), span), f"{_rate(rate, queue.batch)} come (declared)")]
             key = "worst_service_time" if queue.worst_service_time is not None else "service_time"
-            steps.append(Step(settings.places.get((*place, key), span), f"one takes {say_seconds(time)} (declared)"))
+            steps.append(Step(settings.places.get((*place, key), span), f"one takes {say(time)} (declared)"))
             if workers is None:
                 found = program.queues.workers_of(service, queue.name)
                 if found is None:
@@ -53,7 +53,7 @@ def overloaded_queues(program: Program) -> Iterator[Fault]:
                 others = [c for c in service.callers.values() if c.retries is not None and c.retries != retries]
                 # How the rate is shared among the callers is not declared.
                 sure = min(sure, Confidence.MEDIUM) if others else sure
-            said += f" ≥ {crew} ÷ {say_seconds(time)} = {_rate(served, queue.batch)} served at the worst"
+            said += f" ≥ {crew} ÷ {say(time)} = {_rate(served, queue.batch)} served at the worst"
             said += ": once it has grown it cannot drain" if rate < served else ": as long as that lasts it grows"
             yield Fault(span, said, Value(load, sure, tuple(steps)))
 
