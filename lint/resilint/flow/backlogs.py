@@ -161,9 +161,14 @@ class Backlogs:
         """What declares such a thing, by language, with the modules that are evidence for the library."""
         out: dict[str, list[tuple[DeclareRow, frozenset[str]]]] = {}
         for library in self.program.knowledge.libraries:
-            for row in library.declares:
-                out.setdefault(library.language, []).append((row, frozenset(library.modules)))
+            modules = frozenset(library.modules)
+            if library.declares and self._imported_somewhere(modules, library.language):
+                out.setdefault(library.language, []).extend((row, modules) for row in library.declares)
         return out
+
+    def _imported_somewhere(self, modules: frozenset[str], language: str) -> bool:
+        code = self.program.names.modules.values()
+        return any(module.language == language and not module.is_test and _imports(module, modules) for module in code)
 
     def _in_code(self) -> Iterator[Fault]:
         for declared in self._declarations():
@@ -319,17 +324,18 @@ class Backlogs:
     def _consumed(self) -> Iterator[Fault]:
         rows: dict[str, list[tuple[ConsumeRow, frozenset[str]]]] = {}
         for library in self.program.knowledge.libraries:
-            for row in library.consumes:
-                rows.setdefault(library.language, []).append((row, frozenset(library.modules)))
-        for language, known in rows.items():
-            lasts = {name.rpartition(".")[2] for row, _ in known for name in row.names}
-            modules = frozenset(m for _, of in known for m in of)
+            known = frozenset(library.modules)
+            if library.consumes and self._imported_somewhere(known, library.language):
+                rows.setdefault(library.language, []).extend((row, known) for row in library.consumes)
+        for language, consuming in rows.items():
+            lasts = {name.rpartition(".")[2] for row, _ in consuming for name in row.names}
+            modules = frozenset(m for _, of in consuming for m in of)
 
             def near(module: Module, modules: frozenset[str] = modules, language: str = language) -> bool:
                 return not module.is_test and (language == "python" or _imports(module, modules))
 
             for site in self.program.sites(lasts.__contains__, language, among=near):
-                yield from self._judge_consumer(site, [row for row, _ in known])
+                yield from self._judge_consumer(site, [row for row, _ in consuming])
 
     def _judge_consumer(self, site: CallSite, rows: list[ConsumeRow]) -> Iterator[Fault]:
         for target in self.program.targets(site):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from resilint import facts as f
 from resilint.flow.lists import Words, words
 from resilint.flow.runs import Runs
-from resilint.flow.sql import HOLE, Condition, Statement, read_conditions, read_statement, reads_like_sql
+from resilint.flow.sql import HOLE, Condition, Statement, begins_like_sql, read_conditions, read_statement, reads_like_sql
 from resilint.flow.values import Text
 from resilint.knowledge.schema import SelectRow
 from resilint.link.code import CODE, CallSite, Fun, Module, called_part, dotted, last_name, walk, walk_block
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _MOST_LINKS = 40
 _MOST_ARGS = 12
+_SIGNS = (b"select", b"insert into", b"delete from", b'"from ')
+"""What a file has to say, in small letters, for statements to be looked for in it."""
 _EQUAL = frozenset({"=", "==", "in", "eq", "exact", "is", "iexact", "in_", "anyof"})
 _RANGES = frozenset({"<", "<=", ">", ">=", "between", "lt", "lte", "gt", "gte", "range", "before", "after", "le", "ge"})
 _COMPARE_CALLS = frozenset(
@@ -91,6 +93,8 @@ class Scans:
         self.words = Words(program)
         self.runs = Runs(program)
         self._calls = self.words.of("sql_calls")
+        self._call_words = self.words.of("sql_call_words")
+        self._named_calls: dict[str, bool] = {}
         self._limits = self.words.of("row_limits")
         self._changes = self.words.of("row_changes")
 
@@ -104,16 +108,55 @@ class Scans:
         for module in self.program.names.modules.values():
             if module.is_test or module.language not in CODE:
                 continue
+            speaks: bool | None = None
             for fn in module.functions:
-                if module.language == "java" and fn.head.decorators:
+                annotated = module.language == "java" and any(
+                    last_name(d.fn) in annotations for d in fn.head.decorators if isinstance(d, f.Call)
+                )
+                runs = any(self._runs_sql(c.rpartition(".")[2]) for c in fn.head.calls)
+                if speaks is None and (annotated or runs):
+                    text = self.program.source(module.path).lower()
+                    speaks = any(sign in text for sign in _SIGNS)
+                if speaks and annotated:
                     found.extend(self._annotated(fn, annotations))
-                if any(c.rpartition(".")[2].lower() in self._calls for c in fn.head.calls):
+                if speaks and runs:
                     found.extend(self._handed(fn))
         return tuple(found)
 
+    def _runs_sql(self, name: str) -> bool:
+        """Whether a call of this name may be handed a statement."""
+        known = self._named_calls.get(name)
+        if known is None:
+            known = self._named_calls[name] = name.lower() in self._calls or any(w in self._call_words for w in words(name))
+        return known
+
+    def _speaks_sql(self, expr: Any, fn: Fun, depth: int) -> bool:
+        """Whether a statement is written in an expression, or where a name in it is defined near by: only then it is resolved."""
+        for node in walk(expr):
+            if isinstance(node, f.Lit):
+                if isinstance(node.value, str) and begins_like_sql(node.value):
+                    return True
+            elif isinstance(node, f.Ref) and depth < 2:
+                scope: Fun | None = fn
+                last = node.name.rpartition(".")[2]
+                if last.isupper() and len(last) > 2:
+                    return True
+                while scope is not None and "." not in node.name:
+                    for d in scope.body.definitions.get(node.name, ()):
+                        if d.expr is not None and d.kind in ("value", "aug") and self._speaks_sql(d.expr, scope, depth + 1):
+                            return True
+                    scope = scope.parent or (fn.module.functions[0] if scope.index else None)
+                if any(
+                    x.name == last and x.init is not None and self._speaks_sql(x.init, fn, 2)
+                    for k in fn.module.classes
+                    for x in k.decl.fields
+                ):
+                    return True
+        return False
+
     def _handed(self, fn: Fun) -> Iterator[Query]:
         for site in fn.body.calls:
-            if site.last.lower() not in self._calls:
+            if not self._runs_sql(site.last):
                 continue
             for arg in site.call.args[:4]:
                 query = self._query(fn, site, arg.value)
@@ -122,7 +165,7 @@ class Scans:
                     break
 
     def _query(self, fn: Fun, site: CallSite, expr: f.Expr) -> Query | None:
-        if not _may_be_text(expr):
+        if not _may_be_text(expr) or not self._speaks_sql(expr, fn, 0):
             return None
         if isinstance(expr, f.Lit):
             texts, known = [str(expr.value)] if isinstance(expr.value, str) else [], True

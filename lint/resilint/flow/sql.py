@@ -81,6 +81,11 @@ class Statement(NamedTuple):
     """A part that is not known may hold a condition or a limit."""
 
 
+def begins_like_sql(text: str) -> bool:
+    """Whether a text begins as statements do, whatever follows."""
+    return _STARTS.match(text[:200]) is not None
+
+
 def reads_like_sql(text: str) -> bool:
     """Whether a text is a statement."""
     return len(text) >= 12 and _STARTS.match(text) is not None and _SHAPE.search(text[:_LONGEST]) is not None
