@@ -1071,7 +1071,7 @@ def _over(first: _Piece, second: _Piece | None) -> _Piece:
         written=first.written | second.written,
         where=second.where or first.where,
         tries_at=first.tries_at if first.stops else second.tries_at,
-        pause_at=(first.pause_at or first.where) if first.pauses else second.pause_at,
+        pause_at=(first.where or first.pause_at) if first.pauses else second.pause_at,
         steps=(*second.steps, *first.steps),
         confidence=min(first.confidence, second.confidence),
         only=first.only or second.only,

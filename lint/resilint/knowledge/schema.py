@@ -964,6 +964,36 @@ class PlacementRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Annotations or labels of a workload that name what it has to be near."""
 
 
+class RouteRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where settings say how calls of a host or of an RPC service are repeated. Keys stand below `block`; with a leading dot from the
+    start of the document, with one `^` for each step further up."""
+
+    what: str
+    """For messages: `the mesh`."""
+    side: Literal["client", "proxy"] = "proxy"
+    """Who repeats: the caller's own library, or something between it and the host."""
+    formats: tuple[str, ...] = ()
+    document: tuple[SettingMark, ...] = ()
+    block: str
+    hosts: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    """Names of RPC services, or paths that begin with one."""
+    attempts: str
+    counts_retries: bool = False
+    default: int | None = None
+    """Tries where nothing is written."""
+    most: int | None = None
+    """More tries are taken for so many."""
+    requires: str | None = None
+    """Without this key nothing is repeated."""
+    on: str | None = None
+    """What it is repeated on."""
+    connect: tuple[str, ...] = ()
+    """Values of `on` for what never reached the peer: with none besides, it is no repetition of work."""
+    throttle: tuple[str, ...] = ()
+    """Keys that limit how many of all calls are repeated."""
+
+
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One knowledge file."""
 
@@ -997,6 +1027,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
     retries: tuple[RetryRow, ...] = ()
+    routes: tuple[RouteRow, ...] = ()
     selects: tuple[SelectRow, ...] = ()
     declares: tuple[DeclareRow, ...] = ()
     consumes: tuple[ConsumeRow, ...] = ()
