@@ -131,23 +131,26 @@ class Inversions:
     @cached_property
     def _endless(self) -> list[Fault]:
         """One fault for each endless wait under a deadline: at the first entry that reaches it."""
-        found: dict[tuple[Span, object], Fault] = {}
+        groups: dict[tuple[Span, str], list[_Case]] = {}
         for case in self._cases:
-            wait = case.work.endless
-            if wait is None:
-                continue
-            key = (case.above.span, wait.where[1].at if wait.where is not None else wait.name)
-            if key in found:
-                continue
-            where = f"{case.above.span.path}:{case.above.span.line}"
-            message = (
-                f"{self._name(case.fn)} can wait for ever for {brief(wait.name)} under {say(case.above.seconds)} of"
-                f" {case.above.text} ({where})"
-            )
-            steps = [*case.above.steps, *self._steps(case)]
-            sure = min(case.above.confidence, Confidence.MEDIUM)
-            found[key] = Fault(self._head(case.fn, "").span, message, Value(inf, sure, tuple(steps)))
-        return list(found.values())
+            if case.work.endless is not None:
+                groups.setdefault((case.above.span, case.work.endless.name.rpartition(".")[0]), []).append(case)
+        return [self._endless_fault(cases) for cases in groups.values()]
+
+    def _endless_fault(self, cases: list[_Case]) -> Fault:
+        """One fault for all that wait without end through one kind of client under one deadline: at the first that does."""
+        case = cases[0]
+        above, wait = case.above, case.work.endless
+        assert wait is not None
+        where = f"{above.span.path}:{above.span.line}"
+        name = self._name(case.fn)
+        message = f"{name} can wait for ever for {brief(wait.name)} under {say(above.seconds)} of {above.text} ({where})"
+        if len(cases) > 1:
+            message += f"; so can {len(cases) - 1} more"
+        steps = [*above.steps, *self._steps(case)]
+        steps += [self._head(other.fn, f"{self._name(other.fn)} can wait for ever, too") for other in cases[1 : _OTHERS + 1]]
+        sure = min(above.confidence, Confidence.MEDIUM, wait.confidence)
+        return Fault(self._head(case.fn, "").span, message, Value(inf, sure, tuple(steps)))
 
     def _steps(self, case: _Case) -> Iterator[Step]:
         yield self._head(case.fn, f"{self._name(case.fn)}: {self.program.entries[case.fn].because}")

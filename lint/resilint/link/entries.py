@@ -47,7 +47,7 @@ def entries_of(program: Program) -> dict[Fun, Entry]:
     """All entry points of a program. The first reason found counts, in this order: decorator or annotation, base class, signature,
     registration, assigned callback."""
     out: dict[Fun, Entry] = {}
-    for found in (_decorated, _annotated, _of_bases, _signed, _registered, _assigned):
+    for found in (_decorated, _annotated, _of_annotated_classes, _of_bases, _signed, _registered, _assigned):
         for fn, row, because, maker in found(program):
             known = out.get(fn)
             if known is None:
@@ -103,6 +103,27 @@ def _annotated(program: Program) -> Found:
                 for row in resolver.table(fn.module).decorator(name):
                     call = annotation if isinstance(annotation, f.Call) else None
                     yield fn, row, f"annotated with {name}", Maker(fn, call, name)
+
+
+def _of_annotated_classes(program: Program) -> Found:
+    """Methods that an annotation on their class makes entries."""
+    resolver = program.resolver
+    wanted = frozenset((row.decorator or "").rpartition(".")[2] for row in program.knowledge.of("java").entries if row.methods)
+    for klass in program.names.all_classes():
+        if klass.module.language != "java" or not klass.decl.decorators:
+            continue
+        for annotation in klass.decl.decorators:
+            written = dotted(annotation.fn if isinstance(annotation, f.Call) else annotation)
+            if written.rpartition(".")[2] not in wanted:
+                continue
+            name = program.names.java.type(written, klass)
+            rows = resolver.table(klass.module).decorator(name) if isinstance(name, str) else ()
+            for row in (r for r in rows if r.methods and isinstance(name, str)):
+                call = annotation if isinstance(annotation, f.Call) else None
+                for fn in (fn for found in klass.overloads.values() for fn in found):
+                    named = any(fnmatchcase(fn.name, pattern) for pattern in row.methods)
+                    if named and fn.head.kind == "method" and not fn.head.is_private and not fn.head.is_static:
+                        yield fn, row, f"a method of {klass.name}, annotated with {name}", Maker(fn, call, str(name))
 
 
 def _of_bases(program: Program) -> Found:
