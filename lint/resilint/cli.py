@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from resilint.settings import Settings
 
 FORMATS = ("text", "json")
+BUDGET_FORMATS = ("text", "json", "html")
 
 
 CLOSED_PIPE = 128 + 13
@@ -182,7 +183,7 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     """
     from resilint.model import Severity
 
-    outputs = [_output(text, options["kind"]) for text in options["outputs"]]
+    outputs = [_output(text) for text in options["outputs"]]
     scope, settings = _program(paths, options["root"])
     rules, known = _rules(scope, settings, options["select"], options["ignore"])
     result = _run(scope, settings, rules, known, options)
@@ -195,17 +196,17 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
         sys.exit(1)
 
 
-def _output(text: str, kind: str) -> tuple[str | None, str]:
+def _output(text: str, formats: Sequence[str] = FORMATS) -> tuple[str | None, str]:
     """Format (`None` where none is written) and file of an `--output`."""
     head, colon, rest = text.partition(":")
-    if colon and rest and head in FORMATS:
+    if colon and rest and head in formats:
         chosen, file = head, rest
-    elif colon and head.isalpha() and len(head) > 1 and head not in FORMATS:
-        raise Wrong(f"--output {text}: unknown format {head!r}: known are {', '.join(FORMATS)}")
+    elif colon and head.isalpha() and len(head) > 1 and head not in formats:
+        raise Wrong(f"--output {text}: unknown format {head!r}: known are {', '.join(formats)}")
     else:
         chosen, file = "", text
     folder = os.path.dirname(file) or "."
-    if not file or (colon and not rest and head in FORMATS):
+    if not file or (colon and not rest and head in formats):
         raise Wrong(f"--output {text!r} names no file")
     if not os.path.isdir(folder):
         raise Wrong(f"--output {text}: no such directory: {folder}")
@@ -373,20 +374,25 @@ def _tell(scope: Scope, result: Result, options: dict[str, Any]) -> None:
 def _report(result: Result, outputs: Iterable[tuple[str | None, str]], options: dict[str, Any]) -> None:
     from resilint.report import Options, write
 
-    def options_for(color: bool) -> Options:
-        return Options(color, options["show_trace"], options["statistics"], options["quiet"])
+    def written(kind: str, color: bool) -> str:
+        return write(result, kind, Options(color, options["show_trace"], options["statistics"], options["quiet"]))
 
+    _put_out(outputs, options["kind"], written)
+
+
+def _put_out(outputs: Iterable[tuple[str | None, str]], form: str, written: Callable[[str, bool], str]) -> None:
+    """Writes what `written(format, in colour)` gives into each output, and prints it unless one takes its place."""
     printed = True
     for kind, file in outputs:
         printed = printed and kind is not None
-        text = write(result, kind or options["kind"], options_for(color=False))
+        text = written(kind or form, False)
         try:
             with click.open_file(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
                 stream.write(text)
         except OSError as problem:
             raise Broken(f"{file}: cannot be written: {reason(problem)}") from None
     if printed:
-        click.echo(write(result, options["kind"], options_for(_color())), nl=False, color=True)
+        click.echo(written(form, _color()), nl=False, color=True)
 
 
 def _is_terminal(stream: IO[str] | None) -> bool:
@@ -467,6 +473,77 @@ def graph(paths: tuple[str, ...], kind: str, form: str, root: str | None, no_cac
     click.echo(json.dumps({"nodes": nodes, "edges": edges}, indent=1))
     for failure in reading.failures:
         click.echo(f"{failure.path}: {failure.message}", err=True)
+    if reading.failures:
+        sys.exit(3)
+
+
+@main.command()
+@click.argument("endpoint", required=False)
+@click.argument("paths", nargs=-1)
+@click.option(
+    "--format", "form", type=click.Choice(BUDGET_FORMATS), default="text", show_default=True, help="Format of the budgets."
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="[FORMAT:]FILE",
+    help="Write the budgets to FILE. Without FORMAT it takes the place of what is printed. Repeatable.",
+)
+@click.option("--root", metavar="DIR", help="Root of the program that PATHS are part of.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor write cached facts.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that read files. Default: one for each processor.")
+def budget(
+    endpoint: str | None,
+    paths: tuple[str, ...],
+    form: str,
+    outputs: tuple[str, ...],
+    root: str | None,
+    no_cache: bool,
+    jobs: int | None,
+) -> None:
+    """Show how long each entry point can take at most, against the deadline above it.
+
+    ENDPOINT is the name of a function, a route, or a glob over paths of files: only these are shown. PATHS are those of `check`
+    (default: the current directory); a first argument that is a file or directory here is one of them.
+
+    Exit status: 0 shown, whatever the worst case is, 2 wrong usage or settings, 3 internal error.
+    """
+    from resilint.cache import default_folder
+    from resilint.knowledge import KnowledgeError
+    from resilint.report import one_line
+    from resilint.report.budget import Budgets, write
+    from resilint.run import Texts, last_run, link, read_program
+    from resilint.settings import SettingsError
+
+    files = [_output(text, BUDGET_FORMATS) for text in outputs]
+    if endpoint is not None and os.path.exists(endpoint):
+        paths, endpoint = (endpoint, *paths), None
+    scope, settings = _program(paths, root)
+    texts = Texts(scope.root)
+    bar = _Progress() if _is_terminal(sys.stderr) else None
+    try:
+        with last_run():
+            reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors(), bar)
+            found = link(reading, settings, texts).budgets
+            asked = found.named(endpoint) if endpoint is not None else found.endpoints
+            asked = [one for one in asked if scope.reports(one.path)]
+            if endpoint is not None and not asked:
+                near = found.near(endpoint)
+                hint = f": did you mean {', '.join(map(repr, near))}?" if near else ""
+                raise Wrong(one_line(f"no entry point has the name, route or path {endpoint!r}{hint}"))
+            ranked = tuple(found.ranked(asked))
+    except SettingsError as problem:
+        raise _wrong(problem.seen_from(scope.here)) from None
+    except KnowledgeError as problem:
+        raise _wrong_knowledge(problem, scope.root, settings) from None
+    finally:
+        if bar is not None:
+            bar.clear()
+    shown = Budgets(ranked, len(asked) - len(ranked), endpoint is not None, scope.shown, lambda path: scope.seen(scope.shown(path)))
+    _put_out(files, form, lambda kind, color: write(shown, kind, color))
+    for failure in reading.failures:
+        click.echo(one_line(f"{failure.path}: {failure.message}"), err=True)
     if reading.failures:
         sys.exit(3)
 

@@ -56,6 +56,11 @@ class Endpoint(NamedTuple):
     because: str
     routes: tuple[str, ...]
 
+    @property
+    def path(self) -> str:
+        """The file in which it is written."""
+        return self.fn.module.path
+
 
 class Budgets:
     """Answers what entry points may spend and do spend, for one program."""
@@ -425,10 +430,10 @@ def _has_route(endpoint: Endpoint, text: str) -> bool:
 
 
 def _lies_in(endpoint: Endpoint, text: str) -> bool:
-    path, wanted = endpoint.fn.module.path, text.removeprefix("./").rstrip("/")
+    path, wanted = endpoint.path, text.removeprefix("./").rstrip("/")
     return bool(wanted) and (path == wanted or path.startswith(f"{wanted}/") or fnmatchcase(path, wanted))
 
 
-def _order(budget: Budget) -> tuple[float, float, Span]:
+def _order(budget: Budget) -> tuple[float, float, float, Span]:
     ratio = budget.ratio
-    return (-ratio if ratio is not None else 1.0, -budget.worst, budget.span)
+    return (-ratio if ratio is not None else 1.0, -budget.worst, -budget.known, budget.span)

@@ -287,7 +287,7 @@ class Worsts:
             return Branch(tuple(ways))
         first: Effect = works[0] if len(works) == 1 else Open("wait")
         if not cut:
-            first = Scope(None, first)
+            first = Scope(None, first, _term(None, "select", (frame.fn, stmt)))
         if limits:
             number, term = min(limits, key=lambda x: x[0])
             first = Scope(number, first, term)

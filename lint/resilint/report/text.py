@@ -71,10 +71,10 @@ def _excerpt(span: Span, lines: Lines, paint: Callable[[str, str], str]) -> Iter
     yield paint(f"{empty} |", "34")
     cut_left, cut_right = "…" if left > indent else "", "…" if right < len(text) else ""
     yield f"{paint(f'{gutter} |', '34')} {cut_left}{before}{marked}{after.rstrip()}{cut_right}"
-    yield f"{paint(f'{empty} |', '34')} {' ' * _cells(cut_left + before)}{paint('^' * max(1, _cells(marked)), '31;1')}"
+    yield f"{paint(f'{empty} |', '34')} {' ' * cells(cut_left + before)}{paint('^' * max(1, cells(marked)), '31;1')}"
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """How wide text is on a terminal."""
     if text.isascii():
         return len(text)
