@@ -1244,6 +1244,10 @@ resource "aws_ecs_task_definition" "api" {
   EOT
   quoted = "a\\"b\\n$${x} ${f("}")}"
   sum    = 2 * 30
+  ranges = {
+    (local.names[0]) = ["a"]
+    ("b")            = [2, ]
+  }
 }
 """
 
@@ -1269,6 +1273,8 @@ def test_hcl() -> None:
         "resource/aws_ecs_task_definition/api/script": 'run\n  --all "${var.x}"\n',
         "resource/aws_ecs_task_definition/api/quoted": 'a"b\n${x} ${f("}")}',
         "resource/aws_ecs_task_definition/api/sum": "${2 * 30}",
+        "resource/aws_ecs_task_definition/api/ranges/${(local.names[0])}/0": "a",
+        'resource/aws_ecs_task_definition/api/ranges/${("b")}/0': "2",
     }
     facts = read("hcl", TERRAFORM)
     assert written(TERRAFORM, find(facts, "resource/aws_lb/shop/idle_timeout")) == ("idle_timeout", "60")

@@ -205,7 +205,7 @@ class _Reader:
         if data[at : at + 1] == b'"':
             name, end = self.string(at)
         elif data[at : at + 1] == b"(":
-            end = self.expression(at)
+            end = self.expression(at, closed=True)
             name = "${" + decoded(data[at:end]) + "}"
         elif (match := _KEY.match(data, at)) is not None:
             name, end = decoded(match[0]), match.end()
@@ -279,8 +279,9 @@ class _Reader:
             text = "\n".join(line[margin:] for line in lines)
         return text, match.end()
 
-    def expression(self, at: int) -> int:
-        """Where an expression ends: at the end of its line, or a comma or bracket outside of its own brackets."""
+    def expression(self, at: int, *, closed: bool = False) -> int:
+        """Where an expression ends: at the end of its line, or a comma or bracket outside of its own brackets; with `closed`
+        behind the bracket that closes the first."""
         data = self.data
         start, depth, end = at, 0, at
         while at < len(data):
@@ -301,6 +302,8 @@ class _Reader:
                     break
                 depth -= 1
                 at += 1
+                if closed and not depth:
+                    return at
             elif byte == b"," and not depth:
                 break
             elif (heredoc := _HEREDOC.match(data, at)) is not None:
