@@ -17,6 +17,9 @@ GO_STAGES = ("options", "field", "option", "helper", "closure")
 GO_SLOTS = ("client", "held")
 JAVA_STAGES = ("helper", "overload", "field", "optional", "setter", "options", "record", "factory", "closure")
 JAVA_SLOTS = ("request", "owned")
+JAVA_SOURCES = ("property", "argument")
+"""First stages alone: beans of XML, which gives the value to a setter or to the constructor; who needs them gets them by type or by
+name."""
 _KINDS = {"python": (PYTHON_STAGES, PYTHON_SLOTS), "go": (GO_STAGES, GO_SLOTS), "java": (JAVA_STAGES, JAVA_SLOTS)}
 
 
@@ -55,6 +58,8 @@ def chains(draw: st.DrawFn, language: str) -> Chain:
     kinds, slots = _KINDS[language]
     stages = tuple(choose.of(kinds) for _ in range(choose.number(0, 3)))
     slot = choose.of(slots)
+    if language == "java" and choose.chance(30):
+        stages = (choose.of(JAVA_SOURCES), *stages[:2])
     if language == "python":
         # Only what is called as a function can be bound by a partial or be handed keywords.
         following = (*stages, "helper" if slot == "function" else "field")[1:]
@@ -261,6 +266,9 @@ class GoChain:
         out.add("}")
 
 
+_MARKS = ("org.springframework.stereotype.Service", "org.springframework.beans.factory.annotation.Autowired")
+
+
 class JavaChain:
     """A chain as Java. The tag `link2` is on the line on which stage 2 hands on or, as the last, makes the request or client."""
 
@@ -268,19 +276,42 @@ class JavaChain:
         self.chain = chain
         self.out = Lines("src/main/java/com/acme/Shop.java")
         self.out.add("package com.acme;")
-        for target in ("com.example.wire.Client", "java.net.URI", "java.time.Duration", "java.net.http.*"):
+        for target in ("com.example.wire.Client", "java.net.URI", "java.time.Duration", "java.net.http.*", *_MARKS):
             self.out.add(f"import {target};")
         self.out.add("public class Shop {")
         self._slot()
         for index in reversed(range(len(chain.stages))):
             self._stage(index)
-        self._block(
-            "public static void main(String[] args) throws Exception {",
-            'String url = "http://stock/";',
-            self._call(0, "Duration.ofSeconds(3)"),
-        )
+        beans = self._beans() if chain.stages and chain.stages[0] in JAVA_SOURCES else {}
+        if not beans:
+            self._block(
+                "public static void main(String[] args) throws Exception {",
+                'String url = "http://stock/";',
+                self._call(0, "Duration.ofSeconds(3)"),
+            )
         self.out.add("}")
-        self.files = {self.out.path: self.out.text}
+        self.files = {self.out.path: self.out.text, **beans}
+
+    def _beans(self) -> dict[str, str]:
+        """The first stage as a bean of XML, and one of code that is given it by type, of XML that is given it by name."""
+        out = Lines("src/main/resources/beans.xml")
+        by_type = self.chain.stages[0] == "property"
+        out.add('<beans xmlns="http://www.springframework.org/schema/beans">')
+        out.add('<bean id="step" class="com.acme.Shop$Step0">', 1)
+        out.add('<property name="timeout" value="PT3S"/>' if by_type else '<constructor-arg value="PT3S"/>', 2)
+        out.add("</bean>", 1)
+        if by_type:
+            self.out.add("@Service", 1)
+        else:
+            out.add('<bean class="com.acme.Shop$Buyer"><property name="step" ref="step"/></bean>', 1)
+        out.add("</beans>")
+        self.out.add("static class Buyer {", 1)
+        self.out.add(f"{'@Autowired ' if by_type else ''}private Step0 step;", 2)
+        if not by_type:
+            self._block("public void setStep(Step0 step) {", "this.step = step;", indent=2)
+        self._block("void buy() throws Exception {", 'step.run("http://stock/");', indent=2)
+        self.out.add("}", 1)
+        return {out.path: out.text}
 
     def _block(self, head: str, *rows: str, indent: int = 1, tag: str = "") -> None:
         """A block; the tag is on its last row."""
@@ -334,7 +365,7 @@ class JavaChain:
 
     def _stage(self, index: int) -> None:
         kind, tag = self.chain.stages[index], f"link{index}"
-        owned = kind in ("field", "optional", "setter", "factory")
+        owned = kind in ("field", "optional", "setter", "factory", *JAVA_SOURCES)
         carried = {"options": "options.timeout()", "record": "limits.timeout()"}.get(kind, "this.timeout" if owned else "timeout")
         onward = self._call(index + 1, None if self.chain.cut == index else carried)
         if owned:
@@ -360,8 +391,9 @@ class JavaChain:
     def _class(self, index: int, kind: str, onward: str) -> None:
         name = f"Step{index}"
         self.out.add(f"static class {name} {{", 1)
-        self.out.add(f"private {'' if kind == 'setter' else 'final '}Duration timeout;", 2)
-        if kind == "setter":
+        by_setter = kind in ("setter", "property")
+        self.out.add(f"private {'' if by_setter else 'final '}Duration timeout;", 2)
+        if by_setter:
             self._block("void setTimeout(Duration timeout) {", "this.timeout = timeout;", indent=2)
         else:
             self._block(f"{name}(Duration timeout) {{", "this.timeout = timeout;", indent=2)

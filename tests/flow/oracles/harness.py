@@ -71,7 +71,7 @@ class Lines:
         return "".join(f"{row}\n" for row in self.rows)
 
 
-_KINDS = {".py": "python", ".go": "go", ".java": "java"}
+_KINDS = {".py": "python", ".go": "go", ".java": "java", ".xml": "xml"}
 
 
 def linked(files: Mapping[str, str], options: Settings | None = None) -> Program:
