@@ -331,7 +331,7 @@ class Scans:
         for call in (site.call, *self._chain_around(site)):
             if call is not site.call and self._is_limit(last_name(call.fn)):
                 return True
-            if any(self._limits_arg(arg) for arg in call.args):
+            if any(self._pages(arg) for arg in call.args):
                 return True
         return self._is_sliced(fn, node, _names_of_result(site)) or self._read_in_parts(fn, site)
 
@@ -362,6 +362,16 @@ class Scans:
 
     def _is_limit(self, name: str) -> bool:
         return name.lower() in self._limits
+
+    def _pages(self, arg: f.Arg) -> bool:
+        """Whether an argument beside a statement asks for a part of the rows; a value for the statement may have any name."""
+        if arg.name and self._is_limit(arg.name.replace("_", "")):
+            return True
+        value = arg.value
+        if isinstance(value, f.Call):
+            owner = dotted(value.fn).rpartition(".")[0].rpartition(".")[2] or last_name(value.fn)
+            return owner[:1].isupper() and self._is_limit(owner)
+        return isinstance(value, f.Ref) and any(w in ("pageable", "page", "paging") for w in words(value.name.rpartition(".")[2]))
 
     def _limits_arg(self, arg: f.Arg) -> bool:
         """Whether an argument says how many: `limit=100`, `PageRequest.of(0, 50)`, `options.Find().SetLimit(9)`."""

@@ -26,6 +26,7 @@ _SHAPE = re.compile(
     r"\bselect\b.+\bfrom\b|\bfrom\s+\w+|\bupdate\b.+\bset\b|\bdelete\s+from\b|\b(?:insert|replace)\s+(?:\w+\s+)?into\b|\bmerge\s+into\b",
     re.IGNORECASE | re.DOTALL,
 )
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AGGREGATES = frozenset(
     {"count", "sum", "min", "max", "avg", "exists", "bool_or", "bool_and", "coalesce", "stddev", "percentile_cont"}
 )
@@ -117,7 +118,9 @@ def _plain(token: str) -> str:
         return token[1:-1].lower() if len(token) > 2 else token
     if token[0] in "?%:@" or token.startswith(("$", "#{")):
         return "?" if len(token) > 1 or token == "?" else token
-    return "".join(part.strip('"`[]') for part in re.split(r"(\s*\.\s*)", token)).replace(" ", "").lower()
+    # JPQL writes the column `updated_at` as `updatedAt`.
+    name = "".join(part.strip('"`[]') for part in re.split(r"(\s*\.\s*)", token)).replace(" ", "")
+    return _CAMEL.sub("_", name).lower()
 
 
 def _read(tokens: list[str]) -> Statement | None:
