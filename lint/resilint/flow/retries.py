@@ -540,10 +540,10 @@ class Retries:
     @staticmethod
     def _is_of_success(atom: f.Expr, loop: f.Loop, bad: Pass) -> bool:
         """Whether a part of a loop's test only tells whether the operation has succeeded: no failing pass changes it."""
-        if any(isinstance(n, f.Call) for n in walk(atom)):
-            return False
         if bad.truth(atom) is not None:
             return True
+        if any(isinstance(n, f.Call) for n in walk(atom)):
+            return False
         names = {n.name for n in walk(atom) if isinstance(n, f.Ref)}
         written = {dotted(t) for stmt in bad.passed if isinstance(stmt, f.Assign) for t in stmt.targets}
         inside = {dotted(t) for stmt in loop.body for n in walk(stmt) if isinstance(n, f.Assign) for t in n.targets}
@@ -742,11 +742,12 @@ def calls_of(block: f.Block) -> Iterator[f.Call]:
 def _told(calls: tuple[f.Call, ...]) -> f.Call:
     """The call by which to name an operation: one that acts, else the last that is not part of another and makes nothing."""
     acting = next((c for c in calls if _ACTS.match(last_name(c.fn))), None)
-    if acting is not None:
-        return acting
-    outer = [c for c in calls if not any(o is not c and o.at <= c.at and c.end <= o.end for o in calls)] or list(calls)
-    doing = [c for c in outer if not last_name(c.fn)[:1].isupper() or "." in dotted(c.fn)] or outer
-    return doing[0]
+    if acting is None:
+        outer = [c for c in calls if not any(o is not c and o.at <= c.at and c.end <= o.end for o in calls)] or list(calls)
+        acting = next((c for c in outer if not last_name(c.fn)[:1].isupper() or "." in dotted(c.fn)), outer[0])
+    while isinstance(acting.fn, f.Field) and isinstance(acting.fn.base, f.Call):
+        acting = acting.fn.base
+    return acting
 
 
 def _raises(block: f.Block, depth: int = 0) -> bool:

@@ -63,7 +63,14 @@ class RetryFaults:
     def _serves(self, retry: RetryLoop) -> bool:
         """Whether a loop is what its thread or process is there for."""
         fn = retry.fn
-        return fn.index == 0 or fn.name in ("main", "run") or fn in self._threads
+        if fn.index == 0 or fn.name == "main":
+            return True
+        if fn.name != "run" and fn not in self._threads:
+            return False
+        # What a thread does within its rounds is work like any other.
+        return not any(
+            isinstance(stmt, f.Loop) and stmt is not retry.node and stmt.at <= retry.at < stmt.end for stmt, _ in fn.body.stmts
+        )
 
     def _judge(self, retry: RetryLoop) -> Iterator[tuple[str, Fault]]:
         what = self._what(retry)
