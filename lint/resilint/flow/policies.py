@@ -173,6 +173,22 @@ class Policies:
 
         return PolicyFaults(self.program)
 
+    def amplified(self) -> list[Fault]:
+        """Calls whose layers of retries multiply beyond the budget."""
+        from resilint.flow.attempts import Attempts
+
+        return Attempts(self.program).amplified()
+
+    def with_policies(self) -> Iterator[Fun]:
+        """Functions in files near a library with policies, which may have one around them or apply one."""
+        modules = self.program.names.modules
+        for language in CODE:
+            words = self.program.knowledge.of(language).retry_words
+            for path in sorted(self._homes[language] | (self._near if language == "python" else frozenset())):
+                for fn in modules[path].functions:
+                    if fn.head.decorators or any(c.rpartition(".")[2] in words for c in fn.head.calls) or fn.is_method:
+                        yield fn
+
     def written(self) -> Iterator[Policy]:
         """Every policy outside of tests that code makes or applies; one may come several times."""
         program = self.program

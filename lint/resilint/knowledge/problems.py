@@ -85,8 +85,8 @@ def dangling(
 def _speaks_of_settings(library: Library) -> bool:
     rows = (bound.setting for entry in library.types for bound in entry.bounds)
     settings = (library.surfaces, library.keys, library.moved, library.pools, library.balancers, library.deadlines, library.idles)
-    sections = (*settings, library.containers, library.runtimes, library.placements, library.words, library.backlogs, library.routes)
-    return any(sections) or any(rows)
+    sections = (library.containers, library.runtimes, library.placements, library.words, library.backlogs, library.routes)
+    return any((*settings, *sections)) or any(rows)
 
 
 def _beside(name: str, known: set[str]) -> list[str]:

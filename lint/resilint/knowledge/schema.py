@@ -965,8 +965,8 @@ class PlacementRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class RouteRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where settings say how calls of a host or of an RPC service are repeated. Keys stand below `block`; with a leading dot from the
-    start of the document, with one `^` for each step further up."""
+    """Where settings say how calls of a host or of an RPC service are repeated. Keys stand below `block`; with a leading dot from
+    the start of the document, with one `^` for each step further up."""
 
     what: str
     """For messages: `the mesh`."""
