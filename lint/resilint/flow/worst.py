@@ -80,11 +80,14 @@ class Worsts:
         self._free: frozenset[int] = frozenset()
         self._still = False
         self._once = False
+        self._joined: tuple[float, int] | None = None
+        """In the function under way: the longest work that was waited for, and where the first wait was."""
 
     def of_block(self, block: Iterable[f.Stmt], frame: Frame, free: Iterable[f.Node] = (), lengths: Lengths | None = None) -> Worst:
         """The worst case of statements in a frame; the nodes in `free` take no time."""
         self._left = _CALLS
         self._free = frozenset(id(node) for node in free)
+        self._joined = None
         return worst(self._block(tuple(block), frame, dict(lengths or {})))
 
     def of_function(self, frame: Frame, lengths: Lengths | None = None, once: bool = False) -> Worst:
@@ -134,6 +137,7 @@ class Worsts:
         self._active.append(fn)
         still, self._still = self._still, False
         nested, self._nested = self._nested, 0
+        joined, self._joined = self._joined, None
         try:
             body = self._block(fn.block, frame, lengths)
             result = Done(worst(body), body, fn)
@@ -141,6 +145,7 @@ class Worsts:
             self._active.pop()
             self._still = still
             self._nested = nested
+            self._joined = joined
         if "search" not in result.worst.open and (not self._active or "loop" not in result.worst.open):
             # What was cut, or met itself, is not the answer to the next question.
             self._functions[key] = result
@@ -348,8 +353,6 @@ class Worsts:
         if times is None or times <= 1 or self._still or not _ends_early(loop):
             return Seq((head, Loop(times, body), after))
         last = self._last_round(loop, test, frame, lengths)
-        if self._once:
-            return Seq((head, last, after))
         return Seq((head, Retry(times, last, self._pauses_of(body, last, times, (frame.fn, loop))), after))
 
     def _retried_loop(self, loop: f.Loop, test: Effect, frame: Frame, lengths: dict[str, int]) -> Effect | None:
@@ -551,7 +554,9 @@ class Worsts:
             case f.Await():
                 if isinstance(expr.value, f.Call) and not self._starts(expr.value, frame):
                     return self._expr(expr.value, frame, lengths, awaited=True)
-                return self._element(expr.value, frame)
+                work = self._element(expr.value, frame)
+                started = next((x.thing for x in self.resolver.ask(expr.value, frame) if isinstance(x.thing, Obj)), None)
+                return self._overlapped(work, started, expr, frame) if started is not None and started.kind == "call" else work
             case f.Recv():
                 number = self.timer(expr.value, frame)
                 if number is not None:
@@ -746,6 +751,21 @@ class Worsts:
         finally:
             self._nested -= 1
 
+    def _overlapped(self, work: Effect, holder: Obj, at: f.Node, frame: Frame) -> Effect:
+        """Work that began before other work was waited for runs on meanwhile: only what it takes longer counts."""
+        known = worst(work).known
+        before = self._joined
+        here = holder.frame is not None and holder.frame.fn is frame.fn and isinstance(holder.node, f.Node)
+        if before is None or (here and holder.node.at > before[1]):
+            self._joined = (known, at.at)
+            return work
+        longest, where = before
+        self._joined = (max(longest, known), where)
+        if known <= longest:
+            return Seq(tuple(Open(why) for why in sorted(worst(work).open)))
+        more = known - longest
+        return Wait(more, _term(more, "the rest", (frame.fn, at)))
+
     def _awaited(self, target: Target, site: CallSite, frame: Frame) -> Effect | None:
         """The work that a call waits for, where it is known what started it."""
         if target.holder is None or (target.entry is not None and target.entry.queue is not None):
@@ -785,8 +805,9 @@ class Worsts:
                 seconds, amount = limit, say_seconds(limit) if limit is not None else ""
         if entry.does == "wait":
             work = self._awaited(target, site, frame)
-            if work is not None:
-                return Scope(seconds, work, _term(seconds, name, (frame.fn, site.call))._replace(confidence=sure))
+            if work is not None and target.holder is not None:
+                scope = Scope(seconds, work, _term(seconds, name, (frame.fn, site.call))._replace(confidence=sure))
+                return self._overlapped(scope, target.holder, site.call, frame)
         unread = Term(0.0, "", name, (frame.fn, site.call), sure)
         if seconds == inf and entry.does == "wait":
             return Open("wait", unread)
