@@ -1248,6 +1248,7 @@ resource "aws_ecs_task_definition" "api" {
     (local.names[0]) = ["a"]
     ("b")            = [2, ]
   }
+  chosen = { a = 1, b = 2 }[var.which]
 }
 """
 
@@ -1275,6 +1276,7 @@ def test_hcl() -> None:
         "resource/aws_ecs_task_definition/api/sum": "${2 * 30}",
         "resource/aws_ecs_task_definition/api/ranges/${(local.names[0])}/0": "a",
         'resource/aws_ecs_task_definition/api/ranges/${("b")}/0': "2",
+        "resource/aws_ecs_task_definition/api/chosen": "${{ a = 1, b = 2 }[var.which]}",
     }
     facts = read("hcl", TERRAFORM)
     assert written(TERRAFORM, find(facts, "resource/aws_lb/shop/idle_timeout")) == ("idle_timeout", "60")

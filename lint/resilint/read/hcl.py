@@ -129,12 +129,15 @@ class _Reader:
                 return end + 1
         byte = data[at : at + 1]
         if byte in (b"[", b"{") and not self.is_comprehension(at):
-            return self.collection(path, at, key, depth)
+            slot = len(self.out)
+            end = self.collection(path, at, key, depth)
+            if self.is_end(end):
+                return end
+            del self.out[slot:]
         literal = self.literal(at)
         if literal is not None:
             kind, text, end = literal
-            after = _end(_SPACE, data, end)
-            if after >= len(data) or data[after : after + 1] in b"\r\n,]})#" or data[after : after + 2] == b"//":
+            if self.is_end(end):
                 self.out.append(Setting(path, text, kind, at, end, *key))
                 return end
         end = self.expression(at)
@@ -142,6 +145,12 @@ class _Reader:
             raise Broken(at, "a value is missing here")
         self.out.append(Setting(path, "${" + decoded(data[at:end]) + "}", "str", at, end, *key))
         return end
+
+    def is_end(self, at: int) -> bool:
+        """Whether a value ends here, and is no part of a longer expression."""
+        data = self.data
+        after = _end(_SPACE, data, at)
+        return after >= len(data) or data[after : after + 1] in b"\r\n,]})#" or data[after : after + 2] == b"//"
 
     def literal(self, at: int) -> tuple[Kind, str, int] | None:
         """A scalar that is written out: kind, text, end."""
