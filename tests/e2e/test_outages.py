@@ -20,6 +20,8 @@ FOUND = {
     "fanout": [
         ("RS301", "api/posts.go", "g.Go(", "one goroutine is started for each of `in.URIs`"),
         ("RS302", "api/posts.go", "range in.URIs", "`in.URIs` is as long as the caller makes it"),
+        ("RS303", "api/counters.go", "g.SetLimit(64)", "64 goroutines at once share the 32 connections of sql.DB: 32 of them wait"),
+        ("RS205", "cache/cache.go", "mc.MaxIdleConns = idle", "`in.URIs` decides how many connections"),
         ("RS802", "deploy/postview.yaml", "GOMEMLIMIT", "GOMEMLIMIT of 4096 MiB > 0.9 × 4096 MiB"),
     ],
     "gateway": [
