@@ -273,7 +273,7 @@ class _Waterfall:
     def _open(self, effect: Open, start: float, counts: bool) -> list[Part]:
         if effect.term is None or effect.why not in ("wait", "length"):
             return []
-        why = "it ends, but not known when" if effect.why == "length" else "not known what ends it"
+        why = "not known how long" if effect.why == "length" else "not known what ends it"
         return [self._part("open", _of(effect.term), start, 0.0, counts, span=self._span(effect.term), why=why)]
 
     def _sequence(self, parts: Iterable[Effect], start: float, rounds: float, counts: bool) -> list[Part]:
@@ -357,7 +357,7 @@ class _Waterfall:
         term, name = scope.term, _of(scope.term)
         if scope.seconds is None:
             inner = self._lay(scope.body, start, rounds, False)
-            why = "it ends what stands below, but not known when"
+            why = "ends what stands below, not known when"
             return [self._part("limit", name, start, 0.0, counts, span=self._span(term), why=why, parts=tuple(inner))]
         if body.endless is None and "wait" not in body.open and body.known < scope.seconds:
             return self._lay(scope.body, start, rounds, counts)

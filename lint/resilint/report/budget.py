@@ -45,6 +45,13 @@ class Row:
     part: Part
     depth: int
     via: tuple[Part, ...] = ()
+    until: float = inf
+    """When a limit around it cuts it."""
+
+    @property
+    def end(self) -> float:
+        """When it is over, in seconds from the start; `inf` for never."""
+        return min(self.part.start + self.part.seconds, self.until)
 
 
 def write(budgets: Budgets, kind: str, color: bool = False) -> str:
@@ -58,12 +65,14 @@ def rows(budget: Budget) -> Iterator[Row]:
     stack = [Row(part, 0) for part in reversed(budget.parts)]
     while stack:
         row = stack.pop()
-        part, via = row.part, row.via
+        part, via, until = row.part, row.via, row.until
         while part.kind == "call" and len(part.parts) == 1:
             via = (*via, part)
             part = part.parts[0]
-        yield Row(part, row.depth, via)
-        stack.extend(Row(inner, row.depth + 1) for inner in reversed(part.parts))
+        yield Row(part, row.depth, via, until)
+        if part.kind == "limit" and part.seconds > 0:
+            until = min(until, part.start + part.seconds)
+        stack.extend(Row(inner, row.depth + 1, (), until) for inner in reversed(part.parts))
 
 
 @dataclass(frozen=True)

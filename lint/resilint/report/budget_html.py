@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from math import inf
 
-from resilint.model import Budget, Part, Span
+from resilint.model import Budget, Span
 from resilint.report import one_line
 from resilint.report.budget import (
     RULES,
@@ -113,7 +113,7 @@ def _list(budgets: Budgets) -> Iterator[str]:
     yield '<ol id="list">'
     for number, budget in enumerate(budgets.budgets, 1):
         words = _text(" ".join((budget.name, budget.route, budgets.shown(budget.span.path))).lower())
-        limit = f" of {duration(budget.limits[0].seconds)}" if budget.limits else ""
+        limit = f" / {duration(budget.limits[0].seconds)}" if budget.limits else ""
         figure = "for ever" if budget.endless else duration(budget.known) if budget.known else "not known"
         ratio = budget.ratio
         width = 100.0 if budget.endless or ratio is None else min(ratio, 1.0) * 100
@@ -197,10 +197,11 @@ def _scale(axis: Axis) -> str:
     """Round moments along the axis, and the deadline."""
     step = _step(axis.end / _TICKS)
     count = int(axis.end / step + 1e-9)
+    line = axis.share(axis.deadline) if axis.deadline is not None else -1.0
     ticks = [
         f'<span class="tick" style="left:{axis.share(step * n) * 100:.3f}%">{duration(step * n) if n else "0"}</span>'
         for n in range(count + 1)
-        if n == 0 or axis.share(step * n) < 0.98
+        if n == 0 or (axis.share(step * n) < 0.98 and abs(axis.share(step * n) - line) > 0.005)
     ]
     flag = f'<span class="flag" title="deadline">{duration(axis.deadline)}</span>' if axis.deadline is not None else ""
     return f'<span class="track ticks" aria-hidden="true">{"".join(ticks)}{flag}</span>'
@@ -231,17 +232,18 @@ def _line(row: Row, axis: Axis, budgets: Budgets, last: bool) -> str:
     off = "" if part.counts else ' class="off"'
     return (
         f'<tr{off} data-depth="{row.depth}" style="--depth:{min(row.depth, 12)}"><th scope="row">{name}</th>'
-        f'<td class="bars">{_bar(part, axis)}</td>'
+        f'<td class="bars">{_bar(row, axis)}</td>'
         f'<td class="long">{figure}{written}</td><td class="why">{why} {place}{way}</td></tr>'
     )
 
 
-def _bar(part: Part, axis: Axis) -> str:
+def _bar(row: Row, axis: Axis) -> str:
+    part, end = row.part, row.end
     left = axis.share(part.start) * 100
-    right = 100.0 if part.seconds == inf else axis.share(part.start + part.seconds) * 100
+    right = 100.0 if end == inf else axis.share(end) * 100
     unknown = part.kind == "open" or (part.seconds == 0 and part.kind in ("limit", "retry", "window"))
     kinds = ["open" if unknown else part.kind]
-    if part.seconds == inf:
+    if end == inf:
         kinds.append("endless")
     if not part.counts:
         kinds.append("off")
@@ -250,8 +252,8 @@ def _bar(part: Part, axis: Axis) -> str:
         return '<span class="track"></span>'
     when = (
         f"from {duration(part.start) if part.start else '0 s'} on"
-        if unknown or part.seconds == inf
-        else (f"from {duration(part.start) if part.start else '0 s'} to {duration(part.start + part.seconds)}")
+        if unknown or end == inf
+        else (f"from {duration(part.start) if part.start else '0 s'} to {duration(end)}")
     )
     beside = ", not part of the worst case" if not part.counts else ""
     width = "" if unknown else f"width:{max(right - left, 0.0):.3f}%"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import inf
 from textwrap import wrap
 
-from resilint.model import Budget, Part, Span
+from resilint.model import Budget, Span
 from resilint.report import one_line
 from resilint.report.budget import (
     RULES,
@@ -30,7 +30,7 @@ _AMOUNTS = _WIDTH - _NAMES - _BARS - 2
 _ROWS = 16
 """Lines of a waterfall where nobody asked for this one."""
 _SIGNS = {"wait": "█", "pause": "▒", "beside": "░", "group": "─", "open": "?", "end": "→", "deadline": "│"}
-_LEGEND = "█ waits  ▒ pauses  ░ beside a longer one, or cut  ? unknown  → for ever  │ deadline"
+_LEGEND = "█ waits  ▒ pauses  ░ beside others, or cut  ? unknown  → for ever  │ deadline"
 _COLORS = {"endless": "31;1", "exceeds": "31;1", "retries": "33;1", "fits": "32", "none": "2"}
 
 Paint = Callable[[str, str], str]
@@ -122,7 +122,7 @@ def _row(row: Row, axis: Axis, budgets: Budgets, paint: Paint) -> Iterator[str]:
     name = _fitted(_label(row), _NAMES - len(indent))
     figure = amount(part)
     padding = " " * (_NAMES - len(indent) - cells(name))
-    yield f"{indent}{name}{padding} {_bar(part, axis, paint)} {figure:>{_AMOUNTS}}".rstrip()
+    yield f"{indent}{name}{padding} {_bar(row, axis, paint)} {figure:>{_AMOUNTS}}".rstrip()
     details = [part.amount if part.amount not in ("", figure) else "", part.why]
     said = ", ".join(one_line(detail) for detail in details if detail)
     place = _place(part.span, budgets) if part.span is not None else ""
@@ -164,10 +164,11 @@ def _place(span: Span, budgets: Budgets) -> str:
     return f"{one_line(budgets.here(span.path))}:{span.line}"
 
 
-def _bar(part: Part, axis: Axis, paint: Paint) -> str:
+def _bar(row: Row, axis: Axis, paint: Paint) -> str:
     """A bar over the axis, the deadline a line across, what lies past it painted."""
+    part, over = row.part, row.end
     first = min(int(axis.share(part.start) * _BARS), _BARS - 1)
-    last = _BARS if part.seconds == inf else max(round(axis.share(part.start + part.seconds) * _BARS), first + 1)
+    last = _BARS if over == inf else max(round(axis.share(over) * _BARS), first + 1)
     deadline = min(int(axis.share(axis.deadline) * _BARS), _BARS - 1) if axis.deadline is not None else -1
     if part.kind == "open" or (part.seconds == 0 and not part.parts):
         sign, last = _SIGNS["open"], first + 1
@@ -180,7 +181,7 @@ def _bar(part: Part, axis: Axis, paint: Paint) -> str:
     out = []
     for column in range(_BARS):
         if first <= column < last:
-            end = part.seconds == inf and column == _BARS - 1
+            end = over == inf and column == _BARS - 1
             text = _SIGNS["end"] if end else sign
             past = part.counts and axis.deadline is not None and column >= deadline and sign != _SIGNS["open"]
             out.append(paint(text, "31") if past else text)
