@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from resilint.flow.policies import Policies
     from resilint.flow.pool_tasks import PoolTasks
     from resilint.flow.pools import Pools
+    from resilint.flow.public_hosts import PublicHosts
     from resilint.flow.queues import Queues
     from resilint.flow.reach import Headers, Reach
     from resilint.flow.retries import Retries
@@ -83,8 +84,8 @@ class Program:
         self.source = source
         self.settings = settings
         self.knowledge = load(settings.knowledge, settings.folder)
-        self.names = Names(files, source, settings.is_test)
-        self.resolver = Resolver(self.names, self.knowledge, profile=settings.profile)
+        self.names = Names(files, source, settings.is_test, settings.profile)
+        self.resolver = Resolver(self.names, self.knowledge)
         self._reach: dict[tuple[str, tuple[str, ...]], Reach] = {}
         self._headers: dict[str, Headers] = {}
         self._lines: dict[str, Lines] = {}
@@ -113,7 +114,7 @@ class Program:
         return other
 
     def _forget(self) -> None:
-        self.resolver = Resolver(self.names, self.knowledge, profile=self.settings.profile)
+        self.resolver = Resolver(self.names, self.knowledge)
         self._reach = {}
         self._targets = {}
         for name in [n for n, v in vars(type(self)).items() if isinstance(v, cached_property)]:
@@ -369,6 +370,13 @@ class Program:
         from resilint.flow.idle_pairs import IdlePairs
 
         return IdlePairs(self)
+
+    @cached_property
+    def public_hosts(self) -> PublicHosts:
+        """Public hosts of the services of this repository, and who of it calls them."""
+        from resilint.flow.public_hosts import PublicHosts
+
+        return PublicHosts(self)
 
     def loose_placements(self) -> Iterator[Fault]:
         """Workloads declared near something bound to a zone that may be scheduled in another."""

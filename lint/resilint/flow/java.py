@@ -264,11 +264,15 @@ class Java:
         )
 
     def called_on(self, obj: Obj, method: Fun) -> list[Frame] | None:
-        """The frames in which a method runs for an object that is made under a known call; `None` where that is not known."""
-        if obj.kind != "new" or obj.frame is None or obj.frame.caller is None or method.name == "__init__":
+        """The frames in which a method runs for an object that is made under a known call or by a container; `None` where that is
+        not known."""
+        if obj.kind != "new" or obj.frame is None or method.name == "__init__":
+            return None
+        by_container = bool(obj.frame.fn.module.beans)
+        if obj.frame.caller is None and (not by_container or self.resolver.wiring.is_wired(method)):
             return None
         sites, whole = self.resolver.callers(method)
-        if not whole:
+        if not whole or (by_container and not sites):
             return None
         out: list[Frame] = []
         for plain, site, _, _ in sites:

@@ -105,11 +105,8 @@ class Resolver:
         names: Names,
         knowledge: Knowledge,
         observed: Mapping[Fun, set[tuple[Fun, int]]] | None = None,
-        profile: str | None = None,
     ) -> None:
-        """`profile`: the one whose beans are there; `None`: those of all.
-
-        `observed`: calls (function and offset) that are known to reach a function and that its name does not lead to; given
+        """`observed`: calls (function and offset) that are known to reach a function and that its name does not lead to; given
         where everything in a program is asked. Then what a cut search found on its way is kept, though a circle that it was in
         may add to it: each question gets on from where the last one stopped.
         """
@@ -144,7 +141,7 @@ class Resolver:
         self.java = Java(self)
         if any(module.language == "java" for module in names.modules.values()):
             names.java.described = knowledge.of("java").class_names
-        self.wiring = Wiring(self, profile)
+        self.wiring = Wiring(self)
         self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
         self._observers: dict[Fun, list[Fun]] = {}
         self._observed: dict[Fun, frozenset[int]] = {}
@@ -1054,6 +1051,8 @@ class Resolver:
             flows = self.value(bind.expr, bind.frame)
             if isinstance(bind.expr, _Given):
                 return flows
+            if bind.frame.fn.module.beans and param.type is not None:
+                flows = self._typed(flows, param.type, frame)
             if fn.module.language == "java" and self._is_default(bind, fn):
                 assert bind.frame.caller is not None and bind.frame.site is not None
                 omitted = Omitted(bind.frame.caller.fn, bind.frame.site)

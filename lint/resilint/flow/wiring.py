@@ -30,9 +30,8 @@ class Bean(NamedTuple):
 class Wiring:
     """The beans of a program's Java files, and of its files of XML."""
 
-    def __init__(self, resolver: Resolver, profile: str | None = None) -> None:
+    def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
-        self._profile = profile
         rows = [library.wiring for library in resolver.knowledge.of("java").libraries if library.wiring is not None]
         self._makers = frozenset(name for row in rows for name in row.makers)
         self._components = frozenset(name for row in rows for name in row.components)
@@ -94,21 +93,13 @@ class Wiring:
                     yield Bean(klass, klass, self._texts(annotation) or frozenset({plain}), primary)
 
     def _declared(self, module: Module) -> Iterator[Bean]:
-        """The beans of a file of XML that are there under the profile in question."""
+        """The beans of a file of XML."""
         for index, decl in module.beans.items():
-            if not self._is_active(decl.profiles):
-                continue
             fn = module.functions[index]
             kind = self.resolver.resolve_type(fn.head.returns[0], fn) if fn.head.returns else None
             if kind and self._product(kind) is not None:
                 kind = None
             yield Bean(fn, kind or None, decl.names, decl.primary, decl.by_type)
-
-    def _is_active(self, profiles: tuple[str, ...]) -> bool:
-        wanted = self._profile
-        if wanted is None or not profiles:
-            return True
-        return any((name[1:] != wanted) if name.startswith("!") else name == wanted for name in profiles)
 
     def _fits(self, bean: Bean, wanted: Klass | str) -> bool:
         if bean.type is not None:

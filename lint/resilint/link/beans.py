@@ -52,8 +52,6 @@ class BeanDecl:
     primary: bool = False
     by_type: bool = True
     """It is handed to who asks for its type; else by name only."""
-    profiles: tuple[str, ...] = ()
-    """It is there under these profiles only."""
     autowired: str = ""
     """How its setters or constructor get what nothing is written for: `byName`, `byType`, `constructor`."""
 
@@ -131,8 +129,9 @@ def _tree(facts: f.FileFacts) -> Element | None:
 class BeanFile:
     """The beans of one file, before parents in other files are known."""
 
-    def __init__(self, path: str, root: Element) -> None:
+    def __init__(self, path: str, root: Element, profile: str | None = None) -> None:
         self.path = path
+        self._profile = profile
         self.root = root
         self.plain = root.prefix
         prefixes = {
@@ -142,7 +141,7 @@ class BeanFile:
             if name.startswith("xmlns:")
         }
         self._uris = {"p": _PROPERTIES, "c": _CONSTRUCTOR, "util": _COLLECTIONS} | prefixes
-        self.tops = list(self._top_level(root, 0))[:_MOST_BEANS]
+        self.tops = list(self._top_level(root, 0))[:_MOST_BEANS] if self._is_active(root) else []
         self.by_name = {name: element for element in self.tops for name in self.names(element)}
         self.aliases: dict[str, set[str]] = {}
         for element in self._inside(root, 0):
@@ -153,9 +152,18 @@ class BeanFile:
         """Elements of the top level, those of `<beans>` inside too."""
         for child in element.children:
             if child.name == "beans" and child.prefix == self.plain and depth < _DEEPEST:
-                yield from self._inside(child, depth + 1)
+                if self._is_active(child):
+                    yield from self._inside(child, depth + 1)
             else:
                 yield child
+
+    def _is_active(self, element: Element) -> bool:
+        """Whether what an element holds is there under the profile in question."""
+        profiles = [name for name in _NAMES.split(element.get("profile")) if name]
+        wanted = self._profile
+        if wanted is None or not profiles:
+            return True
+        return any(name[1:] != wanted if name.startswith("!") else name == wanted for name in profiles)
 
     def _top_level(self, root: Element, depth: int) -> Iterator[Element]:
         for child in self._inside(root, depth):
@@ -231,8 +239,9 @@ def _plain_name(name: str) -> str:
 class BeanFiles:
     """All files of beans of a program, as modules of code."""
 
-    def __init__(self, files: Mapping[str, f.FileFacts], is_test: Callable[[str], bool]) -> None:
+    def __init__(self, files: Mapping[str, f.FileFacts], is_test: Callable[[str], bool], profile: str | None = None) -> None:
         self._is_test = is_test
+        self._profile = profile
         self.files: dict[str, BeanFile] = {}
         for path in sorted(files):
             self.put(path, files[path])
@@ -243,7 +252,7 @@ class BeanFiles:
         if facts is not None and _is_beans(facts):
             root = _tree(facts)
             if root is not None:
-                self.files[path] = BeanFile(path, root)
+                self.files[path] = BeanFile(path, root, self._profile)
         return old is not None or path in self.files
 
     def modules(self) -> Iterator[Module]:
@@ -350,7 +359,6 @@ class _Writer:
             names.extend(sorted(self.file.aliases.get(name, ())))
         names.extend(child.get("value") for child in element.children if child.name == "qualifier" and child.get("value"))
         around = [element, *element.ancestors()]
-        profiles = tuple(p for e in around for p in _NAMES.split(e.get("profile")) if p)
         default = next((e.get("default-autowire") for e in around if e.get("default-autowire")), "")
         kind, autowired = "", ""
         if self.file.is_bean(element):
@@ -375,7 +383,6 @@ class _Writer:
             method.given,
             element.get("primary") == "true",
             element.get("autowire-candidate") != "false",
-            profiles,
             autowired,
         )
 

@@ -41,7 +41,14 @@ class Package:
 class Names:
     """The index of a program's declarations. Frozen after construction, except through `replace`."""
 
-    def __init__(self, files: Mapping[str, f.FileFacts], source: Callable[[str], bytes], is_test: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, f.FileFacts],
+        source: Callable[[str], bytes],
+        is_test: Callable[[str], bool],
+        profile: str | None = None,
+    ) -> None:
+        """`profile`: the one whose beans are there; `None`: those of all."""
         self._source = source
         self._is_test = is_test
         self.modules: dict[str, Module] = {}
@@ -54,7 +61,7 @@ class Names:
         for path in sorted(files):
             if files[path].kind in CODE:
                 self.modules[path] = module_of(path, _whole(files[path]), is_test(path))
-        self._beans = BeanFiles(files, is_test)
+        self._beans = BeanFiles(files, is_test, profile)
         self._link_beans()
         self._index()
 
@@ -64,9 +71,10 @@ class Names:
         if facts is not None and facts.kind in CODE:
             self.modules[path] = module_of(path, _whole(facts), self._is_test(path))
             self.modules = dict(sorted(self.modules.items()))
-        if self._beans.put(path, facts):
+        wired = self._beans.put(path, facts)
+        if wired:
             self._link_beans()
-        if old is not None or path in self.modules:
+        if wired or old is not None or path in self.modules:
             for module in self.modules.values():
                 if module.language == "go":
                     # Methods come from all files of a package; those of the old file must go.
