@@ -113,7 +113,8 @@ class Expired:
             elif isinstance(node, f.Call):
                 # What is handed on with the item's own deadline ends with it; `removeIf(Entry::expired)` drops the rest.
                 tests.extend(arg.value for arg in node.args if isinstance(arg.value, f.Ref | f.Call | f.Field))
-                if self._tells(last_name(node.fn)) and _is_of(node.fn, names):
+                referred = any(isinstance(arg.value, f.Field) and self._tells(arg.value.name) for arg in node.args)
+                if (referred or self._tells(last_name(node.fn))) and _is_of(node.fn, names):
                     return True
             if any(_is_of(test, names) and self._asks(test) for test in tests):
                 return True
