@@ -23,6 +23,8 @@ FOUND = {
         ("RS303", "api/counters.go", "g.SetLimit(64)", "64 goroutines at once share the 32 connections of sql.DB: 32 of them wait"),
         ("RS205", "cache/cache.go", "mc.MaxIdleConns = idle", "`in.URIs` decides how many connections"),
         ("RS802", "deploy/postview.yaml", "GOMEMLIMIT", "GOMEMLIMIT of 4096 MiB > 0.9 × 4096 MiB"),
+        ("RS701", "cache/cache.go", 'log.Printf("cache: get', "for each of `in.URIs` whose c.mc.Get fails"),
+        ("RS701", "cache/cache.go", 'log.Printf("cache: set', "for each of `in.URIs` whose c.mc.Set fails"),
     ],
     "gateway": [
         ("RS103", "main.go", "&http.Server{", "no header, idle or write timeout"),
@@ -51,6 +53,9 @@ FOUND = {
         ("RS803", "deploy/account.yaml", "nodeAffinity:", "account prefers the zone of mysql-primary"),
         ("RS601", "client/AccountClient.java", "peers.get(hash(account) % peers.size())", "filtered by zone"),
         ("RS601", "deploy/promo.yaml", "consistentHash:", "locality"),
+        ("RS305", "reserve/reserve.py", "cursor.execute(", "every row of `pending_orders` by created_at"),
+        ("RS404", "reserve/reserve.py", "cursor.execute(", "table `pending_orders` is a queue that nothing bounds"),
+        ("RS406", "account/Merger.java", "write(nextBatch())", "whether its caller, who waits 40 ms (declared for promo)"),
     ],
     "threadpool": [
         ("RS102", "spring/databases.xml", 'id="archiveDatabase"', "`archiveDatabase`"),
