@@ -994,6 +994,26 @@ class RouteRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Keys that limit how many of all calls are repeated."""
 
 
+class PublicRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How settings publish a service under a host that everybody may call, or name the host of a call."""
+
+    formats: tuple[str, ...] = ("yaml", "json")
+    document: tuple[SettingMark, ...] = ()
+    """What has to stand in the document; all of them."""
+    block: str = ""
+    """Path of one publication, as in `SettingMark`; empty: the whole document."""
+    hosts: tuple[str, ...]
+    """Keys below the block, or from the start of the document with a leading dot, with the hosts."""
+    pattern: str | None = None
+    """Regular expression whose first group is a host in the text of such a key."""
+    targets: tuple[str, ...] = ()
+    """Keys, likewise, with the services behind them; empty: the key is a call to the host."""
+    named: bool = False
+    """The first step of the block that a `*` stands for is the service."""
+    internal: tuple[str, ...] = ()
+    """Patterns (fnmatch) of hosts that are known inside only."""
+
+
 class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One knowledge file."""
 
@@ -1023,6 +1043,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     containers: tuple[ContainerRow, ...] = ()
     runtimes: tuple[RuntimeRow, ...] = ()
     placements: tuple[PlacementRow, ...] = ()
+    publics: tuple[PublicRow, ...] = ()
     texts: dict[str, str] = {}
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
