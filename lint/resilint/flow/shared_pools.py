@@ -226,7 +226,9 @@ class SharedPools:
         by_pool: dict[Pool, list[Task]] = {}
         for task in self.program.pool_tasks.all:
             pool = task.pool
-            if pool is None or pool.local or not pool.name or pool.kind.event_loop or self.program.is_test(task.fn):
+            if pool is None or not pool.name or pool.kind.event_loop or self.program.is_test(task.fn):
+                continue
+            if pool.local and not pool.fn.module.beans:  # a bean is handed to whoever asks for it
                 continue
             by_pool.setdefault(pool, []).append(task)
         for pool, tasks in by_pool.items():
