@@ -257,10 +257,15 @@ class PublicHosts:
             if KINDS[facts.kind].code or self.program.settings.is_test(path):
                 continue
             owners: dict[int, set[str]] = defaultdict(set)
+            kinds: set[int] = set()
             for setting in facts.settings:
                 if setting.path == ("metadata", "name"):
                     owners[setting.doc].add(setting.text)
+                elif setting.path == ("kind",):
+                    kinds.add(setting.doc)
             for index, setting in enumerate(facts.settings):
+                if setting.doc in kinds and (path, setting.at) not in called and not _is_given(setting.path):
+                    continue
                 fault = self._setting(path, facts, index, setting, owners[setting.doc], called)
                 if fault is not None:
                     yield fault
@@ -327,6 +332,11 @@ class PublicHosts:
     def _fault(self, span: Span, published: Published, host: str, steps: tuple[Step, ...], sure: Confidence) -> Fault:
         said = f"{published.service} is called by its public host {host}: the call leaves by the edge and comes back through it"
         return Fault(span, said, Value(None, min(sure, published.sure), (*steps, published.step)))
+
+
+def _is_given(path: Path) -> bool:
+    """Whether a key of a manifest is one that its program is given, and not the orchestrator."""
+    return path[0] in ("data", "stringData") or path[-3:-2] == ("env",)
 
 
 def _found(key: str, inside: list[tuple[Path, f.Setting]], document: list[tuple[Path, f.Setting]]) -> Iterator[f.Setting]:
