@@ -149,14 +149,7 @@ class Attempts:
 
     def _runs(self, fn: Fun) -> dict[int, Policy]:
         """Calls of a function that run an operation again, by their identity."""
-        table = self.resolver.table(fn.module)
-        out: dict[int, Policy] = {}
-        for site in fn.body.calls:
-            if site.last in table.retry_words or not site.last or site.last in fn.body.definitions:
-                for policy in self.policies.of_call(site):
-                    if policy.runs is not None:
-                        out[id(site.call)] = policy
-        return out
+        return {id(site.call): policy for site, policy in self.policies.reruns(fn)}
 
     @cached_property
     def _leads(self) -> frozenset[str]:

@@ -180,14 +180,34 @@ class Policies:
         return Attempts(self.program).amplified()
 
     def with_policies(self) -> Iterator[Fun]:
-        """Functions in files near a library with policies, which may have one around them or apply one."""
+        """Functions that may have a policy around them or give one an operation, in order."""
         modules = self.program.names.modules
         for language in CODE:
-            words = self.program.knowledge.of(language).retry_words
-            for path in sorted(self._homes[language] | (self._near if language == "python" else frozenset())):
+            table = self.program.knowledge.of(language)
+            for path in sorted(self._makers[language] | (self._near if language == "python" else frozenset())):
                 for fn in modules[path].functions:
-                    if fn.head.decorators or any(c.rpartition(".")[2] in words for c in fn.head.calls) or fn.is_method:
+                    called = any(_last(c) in table.rerun_words or not _last(c) for c in fn.head.calls)
+                    owner = self.resolver.owner(fn) if language == "java" and not fn.head.decorators else None
+                    if fn.head.decorators or called or (owner is not None and owner.decl.decorators):
                         yield fn
+
+    def reruns(self, fn: Fun) -> Iterator[tuple[CallSite, Policy]]:
+        """The calls of a function that run an operation again, with the policy they do it by."""
+        table = self.resolver.table(fn.module)
+        for site in fn.body.calls:
+            if site.last in table.rerun_words or self._calls_policy(site, table):
+                for policy in self.of_call(site):
+                    if policy.runs is not None:
+                        yield site, policy
+
+    @staticmethod
+    def _calls_policy(site: CallSite, table: Table) -> bool:
+        """Whether what is called is, by its name, a policy made here: `Retrying(…)(fetch)`, `again = Retrying(…)`."""
+        called = site.call.fn
+        if isinstance(called, f.Ref) and "." not in called.name:
+            defs = site.fn.body.definitions.get(called.name, ())
+            called = defs[0].expr if len(defs) == 1 and defs[0].expr is not None else called
+        return isinstance(called, f.Call) and last_name(called.fn) in table.policy_words
 
     def written(self) -> Iterator[Policy]:
         """Every policy outside of tests that code makes or applies; one may come several times."""
@@ -198,17 +218,20 @@ class Policies:
                 module = program.names.modules[path]
                 if module.is_test:
                     continue
+                maker = path in self._makers[language]
                 for fn in module.functions:
-                    yield from self.of_function(fn)
-                    if any(c.rpartition(".")[2].rstrip("{") in table.retry_words or c.endswith(")") for c in fn.head.calls):
+                    if fn.head.decorators or language == "java":
+                        yield from self.of_function(fn)
+                    if any(_last(c) in table.retry_words or (maker and not _last(c)) for c in fn.head.calls):
                         yield from self._written_in(fn, table)
 
     def _written_in(self, fn: Fun, table: Table) -> Iterator[Policy]:
         frame = self.resolver.frame(fn)
         for site in fn.body.calls:
+            if site.last in table.rerun_words or self._calls_policy(site, table):
+                yield from (policy for policy in self.of_call(site) if policy.runs is not None)
             if site.last not in table.retry_words:
                 continue
-            yield from (policy for policy in self.of_call(site) if policy.runs is not None)
             for flow in self.resolver.ask(site.call, frame):
                 thing = flow.thing
                 row = self._row(thing, table) if isinstance(thing, Obj) else None
@@ -896,11 +919,20 @@ class Policies:
         return out
 
     @cached_property
+    def _makers(self) -> dict[str, frozenset[str]]:
+        """Those of them that make or apply a policy, by the words they use."""
+        out: dict[str, frozenset[str]] = {}
+        for language, paths in self._homes.items():
+            words = self.program.knowledge.of(language).policy_words
+            out[language] = frozenset(path for path in paths if _speaks(self.program.names.modules[path], words))
+        return out
+
+    @cached_property
     def _words_of_python(self) -> frozenset[str]:
         """Names that a decorator which is a policy may have: the libraries' own, and all that their users define."""
         modules = self.program.names.modules
         names: set[str] = set(self.program.knowledge.of("python").retry_words)
-        for path in self._homes["python"]:
+        for path in self._makers["python"]:
             module = modules[path]
             names.update(module.functions[0].body.definitions)
             names.update(fn.name for fn in module.functions)
@@ -911,7 +943,7 @@ class Policies:
     def _near(self) -> frozenset[str]:
         """Python files that import such a library, or something from a file that does."""
         modules = self.program.names.modules
-        homes = self._homes["python"]
+        homes = self._makers["python"]
         stems = {path.rpartition("/")[2].removesuffix(".py") for path in homes}
         stems |= {path.split("/")[-2] for path in homes if path.endswith("/__init__.py") and "/" in path}
         near = {
@@ -940,6 +972,20 @@ def _spread(bind: Bind) -> list[f.Expr]:
     if bind.spread == 1 and isinstance(bind.expr, f.Coll):
         return [pair.value for pair in bind.expr.items if not pair.spread]
     return [bind.expr]
+
+
+def _last(called: str) -> str:
+    return called.rpartition(".")[2].rstrip("{")
+
+
+def _speaks(module: Module, words: frozenset[str]) -> bool:
+    """Whether a file calls, or decorates with, something of these names."""
+    for fn in module.functions:
+        if any(_last(called) in words for called in fn.head.calls):
+            return True
+        if any(last_name(d.fn if isinstance(d, f.Call) else d) in words for d in fn.head.decorators):
+            return True
+    return any(last_name(d.fn if isinstance(d, f.Call) else d) in words for k in module.classes for d in k.decl.decorators)
 
 
 def _imports(module: Module, wanted: frozenset[str]) -> bool:

@@ -298,6 +298,19 @@ class Table:
         return frozenset(name.rpartition(".")[2] for name in (*self._retries, *made))
 
     @cached_property
+    def policy_words(self) -> frozenset[str]:
+        """Those of them that no client is known by."""
+        names = [name for name, row in self._retries.items() if row.form != "client"]
+        kinds = [kind for name in names if (kind := self._types.get(name)) is not None]
+        made = (name for kind in kinds for name in (kind.name, *kind.aliases, *kind.made_by))
+        return frozenset(name.rpartition(".")[2] for name in (*names, *made))
+
+    @cached_property
+    def rerun_words(self) -> frozenset[str]:
+        """Last segments of calls that are given an operation to repeat."""
+        return frozenset(name.rpartition(".")[2] for name, row in self._retries.items() if row.form == "call")
+
+    @cached_property
     def retry_modules(self) -> frozenset[str]:
         """Import names of the libraries with such rows."""
         return frozenset(module for library in self.libraries if library.retries for module in library.modules)
