@@ -145,6 +145,16 @@ def _is_open(slot: Slot) -> bool:
     return slot.state == "absent" or slot.passive
 
 
+def _receiver(call: f.Node, frame: Frame) -> Bind | None:
+    """What a method is called on: `TimeUnit.SECONDS` in `TimeUnit.SECONDS.sleep(2)`."""
+    if not isinstance(call, f.Call):
+        return None
+    if isinstance(call.fn, f.Field):
+        return Bind(call.fn.base, frame)
+    base = dotted(call.fn).rpartition(".")[0]
+    return Bind(f.Ref(call.fn.at, call.fn.at + len(base.encode()), base), frame) if base else None
+
+
 def decide(sources: Iterable[Source]) -> list[Source]:
     """One source a slot. Sources stand in order of precedence: the first that is written decides, else the first default.
 
@@ -229,6 +239,8 @@ class Slots:
                 bind = None
             if bind is not None:
                 flows = self.in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
+                unit = _receiver(where[1], bind.frame) if row.unit_pos == -1 else None
+                flows = self.resolver.java.scaled(flows, unit) if unit is not None else flows
                 return Source(row, tuple(self.classified(row, flows, holder, (bind.frame.fn, bind.expr))))
             if self._may_be_positional(row, binds, where):
                 return Source(row, (Slot("unknown", row, holder=holder, written=where, given=True),))
