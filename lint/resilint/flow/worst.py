@@ -491,6 +491,10 @@ class Worsts:
                     return None
                 numbers = [int(end) for end in ends if end is not None]
                 return max(numbers[0] if len(numbers) == 1 else numbers[1] - numbers[0], 0)
+            site = self._site(expr, frame.fn)
+            rows = [entry.elements for _, entry in self.program.described(site)] if site is not None else []
+            if rows and all(row is not None and row.of is None and not row.counts for row in rows) and len(plain) == len(expr.args):
+                return len(plain)
             if name in ("zip", "enumerate", "list", "tuple", "sorted", "reversed", "iter"):
                 found = [self.length(arg, frame, lengths, depth + 1) for arg in plain]
                 known = [size for size in found if size is not None]
@@ -806,6 +810,8 @@ class Worsts:
         if entry.does == "wait":
             work = self._awaited(target, site, frame)
             if work is not None and target.holder is not None:
+                if seconds is None and all(row.arg is None and row.pos is None for row in entry.bounds):
+                    seconds = inf  # Nobody can write a bound: it takes as long as what it waits for.
                 scope = Scope(seconds, work, _term(seconds, name, (frame.fn, site.call))._replace(confidence=sure))
                 return self._overlapped(scope, target.holder, site.call, frame)
         unread = Term(0.0, "", name, (frame.fn, site.call), sure)

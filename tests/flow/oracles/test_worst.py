@@ -159,11 +159,37 @@ def tree(rng: random.Random, depth: int, known: bool) -> Effect:
         lambda: Branch((part(), part())),
         lambda: Par((part(), part())),
         lambda: Loop(rng.randint(0, 2) if known or rng.random() < 0.6 else None, part()),
-        lambda: Retry(2, part(), (Wait(float(rng.randint(0, 3))),)),
+        lambda: _retry(rng, part(), known),
         lambda: Window(float(rng.randint(0, 4)), part()),
         lambda: Scope(float(rng.randint(1, 9)) if known or rng.random() < 0.8 else None, part()),
     ]
     return rng.choice(kinds)()
+
+
+def _retry(rng: random.Random, body: Effect, known: bool) -> Effect:
+    tries = rng.randint(1, 3)
+    pauses = tuple(Wait(float(rng.randint(0, 3))) for _ in range(tries - 1))
+    return Retry(tries if known or rng.random() < 0.8 else None, body, pauses)
+
+
+def single(effect: Effect) -> Effect:
+    """The same with one try of everything."""
+    match effect:
+        case Retry(_, body):
+            return single(body)
+        case Seq(parts):
+            return Seq(tuple(single(part) for part in parts))
+        case Branch(ways):
+            return Branch(tuple(single(way) for way in ways))
+        case Par(parts):
+            return Par(tuple(single(part) for part in parts))
+        case Loop(times, body):
+            return Loop(times, single(body))
+        case Window(seconds, body):
+            return Window(seconds, single(body))
+        case Scope(seconds, body):
+            return Scope(seconds, single(body))
+    return effect
 
 
 def trees(seed: int, known: bool, count: int = TREES) -> Iterator[Effect]:
@@ -246,6 +272,23 @@ def test_a_scope_never_raises_what_is_known_beyond_its_limit() -> None:
         assert around.known <= limit
         if inside.exact:
             assert around.known == pytest.approx(min(limit, inside.known))
+
+
+def test_a_single_try_of_everything_never_takes_longer() -> None:
+    rng = random.Random(8)
+    shorter = 0
+    for _ in range(5 * TREES):
+        effect = tree(rng, 4, known=True)
+        once, whole = worst(single(effect)), worst(effect)
+        assert once.known <= whole.known + 1e-9, effect
+        shorter += once.known < whole.known
+    assert shorter > TREES
+
+
+def test_tries_carry_what_says_how_many() -> None:
+    bound = worst(Seq((Wait(1.0), Retry(3, Wait(2.0), (Wait(0.5), Wait(0.5)), ("three tries",)))))
+    assert bound.known == 8.0
+    assert [term.because for term in bound.terms] == [(), ("three tries",), ("three tries",), ("three tries",)]
 
 
 def test_the_order_of_what_runs_at_once_does_not_matter() -> None:
