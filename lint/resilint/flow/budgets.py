@@ -258,7 +258,7 @@ class _Waterfall:
         sure = term.confidence if term is not None else Confidence.HIGH
         return [
             self._part(
-                "pause" if _of(term) in ("pause", "sleep") or _of(term).endswith(".sleep") else "wait",
+                "pause" if _of(term).rpartition(".")[2].lower() in ("pause", "sleep") else "wait",
                 _of(term),
                 start,
                 wait.seconds * rounds,
@@ -424,8 +424,8 @@ def _is_named(endpoint: Endpoint, text: str) -> bool:
 
 
 def _has_route(endpoint: Endpoint, text: str) -> bool:
-    return any(text in (route, route.rpartition(" ")[2]) for route in endpoint.routes) or (
-        "/" in text and any(route.rpartition(" ")[2].startswith(text) or fnmatchcase(route, text) for route in endpoint.routes)
+    return any(text in (route, route.rpartition(" ")[2]) or fnmatchcase(route, text) for route in endpoint.routes) or (
+        "/" in text and any(route.rpartition(" ")[2].startswith(text) for route in endpoint.routes)
     )
 
 

@@ -75,6 +75,11 @@ def rows(budget: Budget) -> Iterator[Row]:
         stack.extend(Row(inner, row.depth + 1, (), until) for inner in reversed(part.parts))
 
 
+def tells(part: Part) -> bool:
+    """Whether anything is known of how long a part takes."""
+    return part.seconds > 0 or any(map(tells, part.parts))
+
+
 @dataclass(frozen=True)
 class Axis:
     """The time that a waterfall is drawn over, in seconds."""

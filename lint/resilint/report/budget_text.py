@@ -18,6 +18,7 @@ from resilint.report.budget import (
     duration,
     rows,
     sum_text,
+    tells,
     verdict_text,
     worst_text,
 )
@@ -75,13 +76,15 @@ def _budget(budget: Budget, budgets: Budgets, paint: Paint) -> Iterator[str]:
     for limit in budget.limits[1:]:
         yield from _wrapped(f"also above it: {duration(limit.seconds)} of {limit.text} ({_place(limit.span, budgets)})", "  ")
     axis = axis_of(budget)
-    lines = list(rows(budget))
+    every = list(rows(budget))
+    telling = [row for row in every if tells(row.part)]
+    lines = every if budgets.selected or not telling else telling
     cut = len(lines) if budgets.selected or len(lines) <= _ROWS + 4 else _ROWS
     yield _scale(axis, paint)
     for row in lines[:cut]:
         yield from _row(row, axis, budgets, paint)
-    if cut < len(lines):
-        yield f"  … {len(lines) - cut} more: resilint budget {one_line(budget.name)}"
+    if cut < len(every):
+        yield from _wrapped(f"… {len(every) - cut} lines more: resilint budget {one_line(budget.name)}", "  ")
     if not budget.whole:
         yield "  … what is too deep or too much is left out"
     if budget.open:
@@ -110,9 +113,11 @@ def _scale(axis: Axis, paint: Paint) -> str:
         at = min(int(axis.share(axis.deadline) * _BARS), _BARS - 1)
         label = duration(axis.deadline)
         first = max(at - len(label), 2)
-        if axis.deadline < axis.end and first + len(label) < _BARS - len(end) - 1:
+        if axis.deadline < axis.end:
+            if at >= _BARS - len(end) - 1:
+                line[_BARS - len(end) :] = " " * len(end)
             line[first : first + len(label)] = label
-            line[at] = _SIGNS["deadline"]
+            line[min(first + len(label), _BARS - 1)] = _SIGNS["deadline"]
     return paint(f"{'':{_NAMES}} {''.join(line)}".rstrip(), "2")
 
 
