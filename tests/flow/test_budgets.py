@@ -13,7 +13,7 @@ from resilint.run import Texts, link, read_program
 from resilint.scope import Scope
 from resilint.settings import load
 
-Asked = Callable[[str], Budgets]
+Asked = Callable[..., Budgets]
 
 HEAD = """
     import asyncio
