@@ -17,6 +17,7 @@ from resilint.link.code import CallSite, Fun, Module, dotted, walk
 from resilint.model import Confidence, Severity, Span, Step
 
 if TYPE_CHECKING:
+    from resilint.flow.timeouts import Fault
     from resilint.program import Program
 
 ROLES = ("executor", "queue", "gate")
@@ -477,7 +478,7 @@ class Pools:
             if threads.state != "endless" or self.ceiling(pool.obj, "capacity").state == "endless":
                 continue  # threads are added only where the queue is full: an endless one keeps their number at the core's
             uses = self.uses(pool)
-            if pool.kind.shared or not uses.may_grow:
+            if pool.kind.shared or not uses.may_grow or self._told(pool, self.program.setting_faults.unlimited_pools):
                 continue
             sure = Confidence.LOW if uses.only_handed else threads.confidence
             yield endless_threads(self._span(pool), self._subject(pool), sure, self._steps(pool, threads, uses))
@@ -495,12 +496,22 @@ class Pools:
             uses = self.uses(pool)
             if not uses.may_grow or (pool.kind.role == "queue" and not self._waits(pool)):
                 continue
+            if self._told(pool, self.program.setting_faults.unlimited_queues):
+                continue
             subject = self._subject(pool)
             if pool.kind.role == "executor":
                 subject = f"the backlog of {subject}"
             sure = Confidence.LOW if uses.only_handed else room.confidence
             yield endless_queue(self._span(pool), subject, sure, self._steps(pool, room, uses))
         yield from growing_buffers(self.program)
+
+    def _told(self, pool: Pool, faults: list[Fault]) -> bool:
+        """Whether the settings say the same of a value that stands in the bean."""
+        if not pool.fn.module.beans:
+            return False
+        head = pool.fn.head
+        place = self.program.span(pool.fn.module.path, head.at, head.end)
+        return any(x.span.path == place.path and place.line <= x.span.line <= place.end_line for x in faults)
 
     def _waits(self, pool: Pool) -> bool:
         """Whether a queue can make somebody wait for its items, as one between threads does; others are collections."""
