@@ -249,7 +249,7 @@ class Pauses:
             return pause._replace(seconds=None, grows=None, jitter=True)
         if known and numbers and not nature.unknown:
             return pause._replace(seconds=max(numbers), grows=False, jitter=False)
-        return UNKNOWN._replace(node=site.call, aware=aware)
+        return pause._replace(seconds=None, grows=None, jitter=None if nature.unknown else False)
 
     def _nature(self, expr: f.Expr, frame: Frame, loop: f.Loop | None, seen: frozenset[tuple[str, Frame]]) -> _Nature:
         """What goes into a value, through variables, parameters and what is called for it."""

@@ -18,7 +18,7 @@ from resilint import facts as f
 from resilint.flow.lists import Words
 from resilint.flow.passes import BAD, ERROR_NAME, GOOD, NESTED, NIL, STATUS, Known, Pass, Point, goes_again
 from resilint.flow.pauses import Pause, Pauses, together
-from resilint.flow.values import Frame
+from resilint.flow.values import Frame, Num
 from resilint.link.code import CallSite, Fun, Module, dotted, last_name, walk, walk_block
 
 if TYPE_CHECKING:
@@ -56,8 +56,11 @@ STOPS = re.compile(
 _CONTEXT = re.compile(r"(^|\.|_)\w*(ctx|context)(\.|$)", re.IGNORECASE)
 """A context ends what runs under it, by its deadline too."""
 SAYS = re.compile(
-    r"(?:^|\.)_*(log|logger|logging|slog|klog|zap|print|trace|debug|info|warn|warning|error|exception|metric|stats|span)", re.I
+    r"(?:^|\.)_*((slog|klog|zap|trace|debug|info|warn(ing)?|error|exception|fatal|print|metrics?|stats|span)(f|w|s|ln|ctx|context)?(?![a-z])"
+    r"|log(?!in|out|ical|o)\w*)(?<!errors)",
+    re.IGNORECASE,
 )
+"""Calls that only say something, or count it."""
 
 
 _ITERATES = re.compile(r"len|size|length|count|has_?(next|more).*|is_?empty|.*_?left|next(_?line)?|scan", re.IGNORECASE)
@@ -661,10 +664,11 @@ class Retries:
             if d.kind in ("value", "declared", "param") and d.at < _first(loop) and not (loop.at < d.at and d.at > _first(loop))
         ]
         last = max(before, key=lambda d: d.at, default=None)
-        if last is None:
-            if counter in frame.fn.params:
-                return self.program.worsts.number(f.Ref(loop.at, loop.at, counter), frame)
-            return None
+        if last is None or last.kind == "param":
+            param = frame.fn.params.get(counter)
+            things = [x.thing for x in self.resolver.parameter(param, frame)] if param is not None else []
+            numbers = [float(x.number) for x in things if isinstance(x, Num)]
+            return max(numbers) if numbers and len(numbers) == len(things) else None
         if last.kind == "declared":
             return 0 if frame.fn.module.language == "go" else None
         return self.program.worsts.number(last.expr, frame) if last.expr is not None else None
