@@ -641,10 +641,12 @@ class Policies:
         if row.form in ("any", "all", "sum", "chain"):
             exprs = [(e, bind.frame) for bind in binds for e in _spread(bind)]
             pieces = [self._of_expr(expr, frame, table, 0, around) or _UNKNOWN for expr, frame in exprs]
-            return _joined(row.form, pieces) if pieces else base
+            return replace(_joined(row.form, pieces), pause_at=where) if pieces else base
         sources = [*start, *self.slots.at_call(row.bounds, binds, where, obj)]
         chosen = decide(s for s in sources if s.bound.slot in RETRY)
         piece = self._filled(base, chosen)
+        if row.form == "part" and piece.pauses:
+            piece = replace(piece, pause_at=where)
         if row.spreads and piece.waves and any(s.bound.slot == "backoff_max" and s.written for s in chosen):
             piece = replace(piece, waves=tuple(_spread_out(wave) for wave in piece.waves))
         for part in row.parts:
@@ -1133,7 +1135,7 @@ def _over(first: _Piece, second: _Piece | None) -> _Piece:
         written=first.written | second.written,
         where=second.where or first.where,
         tries_at=first.tries_at if first.stops else second.tries_at,
-        pause_at=(first.where or first.pause_at) if first.pauses else second.pause_at,
+        pause_at=(first.pause_at or first.where) if first.pauses else second.pause_at,
         steps=(*second.steps, *first.steps),
         confidence=min(first.confidence, second.confidence),
         only=first.only or second.only,
