@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from resilint import facts as f
-from resilint.link.code import CallSite, Fun, dotted, last_name, walk_block
+from resilint.flow.lists import Words
+from resilint.link.code import CallSite, Fun, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 _DEPTH = 4
 _MOST = 60
-_SCRIPT = re.compile(r"[\w./-]+\.(?:py|sh)\b|(?<=-m )[\w.]+|\b[a-z][\w-]+\b")
 
 
 class Run(NamedTuple):
@@ -32,6 +32,7 @@ class Runs:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
+        self.words = Words(program)
         self._memo: dict[Fun, Run] = {}
 
     def of(self, fn: Fun) -> Run:
@@ -133,6 +134,9 @@ class Runs:
         """Whether a schedule in the settings starts the file that a function stands in."""
         if fn.module.language != "python":
             return None
+        named = self._tabled.get(fn.name)
+        if named is not None and fn.head.decorators:
+            return named
         path = fn.module.path
         name = path.rpartition("/")[2]
         dotted_name = path.removesuffix(".py").replace("/", ".")
@@ -145,6 +149,36 @@ class Runs:
             ):
                 return step
         return None
+
+    @cached_property
+    def _tabled(self) -> dict[str, Step]:
+        """Names of functions that a table of code, or a call, has run by the clock."""
+        settings, adding = self.words.of("schedule_settings"), self.words.of("schedule_calls")
+        wanted = [word.lower().encode() for word in sorted(settings | adding)]
+        found: dict[str, Step] = {}
+        for module in self.program.names.modules.values():
+            if module.language != "python" or module.is_test:
+                continue
+            text = self.program.source(module.path).lower()
+            if not any(word in text for word in wanted):
+                continue
+            for fn in module.functions:
+                for stmt, _ in fn.body.stmts:
+                    if isinstance(stmt, f.Assign) and any(dotted(t).rpartition(".")[2] in settings for t in stmt.targets):
+                        found.update(self._texts_in(stmt, fn))
+                for site in fn.body.calls:
+                    if site.last in adding:
+                        names = (n.name.split(".") for arg in site.call.args for n in walk(arg.value) if isinstance(n, f.Ref))
+                        step = self.program.step(fn, site.call, "a schedule runs this")
+                        found.update((part, step) for parts in names for part in parts[-2:])
+                    elif any(arg.name in settings for arg in site.call.args):
+                        found.update(self._texts_in(site.stmt, fn))
+        return found
+
+    def _texts_in(self, stmt: f.Stmt, fn: Fun) -> Iterator[tuple[str, Step]]:
+        for node in walk(stmt):
+            if isinstance(node, f.Lit) and isinstance(node.value, str) and "." in node.value and " " not in node.value:
+                yield node.value.rpartition(".")[2], self.program.step(fn, node, "a schedule runs this")
 
     @cached_property
     def _scheduled(self) -> dict[str, Step]:

@@ -106,7 +106,7 @@ class Scans:
         found: list[Query] = []
         annotations = self.words.of("sql_annotations")
         for module in self.program.names.modules.values():
-            if module.is_test or module.language not in CODE:
+            if module.is_test or module.language not in CODE or self._runs_once(module):
                 continue
             speaks: bool | None = None
             for fn in module.functions:
@@ -122,6 +122,10 @@ class Scans:
                 if speaks and runs:
                     found.extend(self._handed(fn))
         return tuple(found)
+
+    def _runs_once(self, module: Module) -> bool:
+        """Whether a file changes the database once, when a version is installed."""
+        return any(part in self.words.of("one_off") for part in module.folder.split("/"))
 
     def _runs_sql(self, name: str) -> bool:
         """Whether a call of this name may be handed a statement."""
@@ -294,7 +298,9 @@ class Scans:
             return any(v in ("null", "none", "nil", "true", "false", "0") for v in c.values) and (c.op == "isnull") == (
                 "true" in c.values
             )
-        return c.op in ("=", "==", "eq", "exact") and any(v.lower() in _FALSE for v in c.values)
+        # `sent = 0`, but not `charged_value = 0`, which is an amount.
+        flag = parts[-1] in self.words.of("row_done") or parts[0] in ("is", "has", "was")
+        return flag and c.op in ("=", "==", "eq", "exact") and any(v.lower() in _FALSE for v in c.values)
 
     def is_time(self, c: Condition) -> bool:
         """Whether a condition asks for a range of time."""
@@ -373,6 +379,12 @@ class Scans:
             return owner[:1].isupper() and self._is_limit(owner)
         return isinstance(value, f.Ref) and any(w in ("pageable", "page", "paging") for w in words(value.name.rpartition(".")[2]))
 
+    def _narrows_to(self, arg: f.Arg) -> bool:
+        """Whether an argument beside conditions says how many: `limit=9`, `options.Find().SetLimit(9)`."""
+        if arg.name:
+            return self._is_limit(arg.name.replace("_", ""))
+        return any(isinstance(node, f.Call) and self._is_limit(last_name(node.fn)) for node in walk(arg.value))
+
     def _limits_arg(self, arg: f.Arg) -> bool:
         """Whether an argument says how many: `limit=100`, `PageRequest.of(0, 50)`, `options.Find().SetLimit(9)`."""
         if arg.name and self._is_limit(arg.name.replace("_", "")):
@@ -424,7 +436,7 @@ class Scans:
 
     def _chains(self) -> Iterator[Scan]:
         for module in self.program.names.modules.values():
-            if module.is_test:
+            if module.is_test or self._runs_once(module):
                 continue
             rows = [row for row, modules in self._rows.get(module.language, ()) if row.anywhere or _imports(module, modules)]
             if not rows:
@@ -459,7 +471,7 @@ class Scans:
             brought = not row.brings or any(name in row.brings for name in (*names, *behind)) or self._is_handed_on(site, row)
             if not brought or (not row.brings and self._only_returned(site)):
                 continue
-            if any(self._limits_arg(arg) for link in chain if link.call is not None for arg in link.call.args) or any(
+            if any(self._narrows_to(arg) for call in narrowed for arg in call.args) or any(
                 self._limits_arg(arg) for call in self._calls_around(site) for arg in call.args if not _covers(arg.value, site.call)
             ):
                 continue
