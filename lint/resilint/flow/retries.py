@@ -265,12 +265,12 @@ class Retries:
                         calls = tuple(c for c in calls_of(arm.node.body) if c is not site.call)
                         kinds = tuple(last_name(k) for k in handler.types)
                         failed = f.Ref(handler.at, handler.end, "")
-                        yield from self._entered_again(fn, site, calls, failed, handler.body, kinds)
+                        yield from self._entered_again(fn, site, calls, failed, handler.body, kinds, handler.name or "")
                     break
                 error = self._error_test(arm.node, fn) if arm.kind in ("then", "else") else None
                 if error is not None and isinstance(arm.node, f.If):
                     block = arm.node.then if arm.kind == "then" else arm.node.orelse
-                    yield from self._entered_again(fn, site, (error,), arm.node.test, block, ())
+                    yield from self._entered_again(fn, site, (error,), arm.node.test, block, (), "err")
                     break
 
     def _error_test(self, node: f.Node, fn: Fun) -> f.Call | None:
@@ -285,7 +285,7 @@ class Retries:
         return None
 
     def _entered_again(
-        self, fn: Fun, site: CallSite, calls: tuple[f.Call, ...], failed: f.Node, block: f.Block, kinds: tuple[str, ...]
+        self, fn: Fun, site: CallSite, calls: tuple[f.Call, ...], failed: f.Node, block: f.Block, kinds: tuple[str, ...], error: str
     ) -> Iterator[RetryLoop]:
         changed: set[str] = set()
         positional = fn.positional
@@ -293,8 +293,8 @@ class Retries:
             param = arg.name or (positional[position].name if position < len(positional) else "")
             if isinstance(arg.value, f.Ref) and arg.value.name.rpartition(".")[2] == param:
                 continue
-            if not param or (not isinstance(arg.value, f.Lit) and not _mentions(arg.value, param)):
-                return  # Something else is done there, with something else.
+            if not param or not _mentions(arg.value, param):
+                return  # Something else is done there, or it is told to try no more.
             changed.add(param)
         if not calls:
             return
@@ -312,7 +312,7 @@ class Retries:
             elif any(STOPS.search(w) for w in words if w):
                 retry.stops = (*retry.stops, test)
         steps = [n for stmt in path for n in walk(stmt) if isinstance(n, f.Call) and n is not site.call]
-        retry.caps += tuple(c for c in steps if _LIMITS.search(last_name(c.fn)) and not SAYS.search(dotted(c.fn)))
+        retry.caps += tuple(c for c in steps if self._may_end(c, fn, {error, *counters} - {""}))
         pauses = [p for p in self.pauses.on(fn, None, path) if p.node is not site.call]
         retry.pauses = tuple(p._replace(seconds=None, grows=True) if p.varying & changed else p for p in pauses)
         retry.tries = None if retry.caps else inf
@@ -413,7 +413,7 @@ class Retries:
                     yield Point(made, call, node, call=call, result=f"status:{base}")
                 elif isinstance(node, f.Ref) and name in calls and _is_atom(node, test):
                     made, call = calls[name]
-                    if _ACTS.match(last_name(call.fn)) or GOOD.fullmatch(name):
+                    if _ACTS.match(last_name(call.fn)):
                         yield Point(made, call, node, call=call, result=f"bool:{name}")
                 elif isinstance(node, f.Call) and _is_atom(node, test) and _ACTS.match(last_name(node.fn)):
                     yield Point(stmt, node, node, call=node)
@@ -552,28 +552,27 @@ class Retries:
         inside = {dotted(t) for stmt in loop.body for n in walk(stmt) if isinstance(n, f.Assign) for t in n.targets}
         return bool(names & inside) and not names & (written | _changed(loop, bad.passed))
 
-    def _caps_called(self, fn: Fun, loop: f.Loop, bad: Pass, point: Point) -> Iterator[f.Expr]:
+    def _caps_called(self, fn: Fun, loop: f.Loop, bad: Pass, point: Point) -> Iterator[f.Call]:
         """Calls on the failing way that may end it themselves: they are given the error or the counter, or are named after a limit,
         and raise, or nobody can look into them."""
-        changed = _changed(loop, bad.passed)
         error = {point.error, point.handler.name if point.handler is not None else None} - {None, ""}
         own = {id(c) for c in (*calls_of(point.node.body), point.call)} if isinstance(point.node, f.Try) else {id(point.operation)}
-        for call in (
-            n for stmt in bad.passed if not isinstance(stmt, f.Raise | f.Select) for n in walk(stmt) if isinstance(n, f.Call)
-        ):
-            name = last_name(call.fn)
-            if id(call) in own or SAYS.search(dotted(call.fn)):
-                continue
-            given = {n.name.partition(".")[0] for a in call.args for n in walk(a.value) if isinstance(n, f.Ref)}
-            given |= {n.name for a in call.args for n in walk(a.value) if isinstance(n, f.Ref)}
-            about = bool(given & error) or bool(given & changed) or bool(_LIMITS.search(name))
-            site = self.pauses.site(call, fn) if about else None
-            if site is None:
-                continue
-            callees = self.program.callees(site)
-            unseen = not callees and bool(_LIMITS.search(name) or (_HANDLES.search(name) and given & error))
-            if unseen or any(_raises(callee.block) for callee in callees):
-                yield call
+        calls = (n for stmt in bad.passed if not isinstance(stmt, f.Raise | f.Select) for n in walk(stmt) if isinstance(n, f.Call))
+        told = {name for name in error if name} | _changed(loop, bad.passed)
+        return (call for call in calls if id(call) not in own and self._may_end(call, fn, told))
+
+    def _may_end(self, call: f.Call, fn: Fun, told: set[str]) -> bool:
+        name = last_name(call.fn)
+        if SAYS.search(dotted(call.fn)):
+            return False
+        given = {n.name for a in call.args for n in walk(a.value) if isinstance(n, f.Ref)}
+        given |= {n.partition(".")[0] for n in given}
+        site = self.pauses.site(call, fn) if given & told or _LIMITS.search(name) else None
+        if site is None:
+            return False
+        callees = self.program.callees(site)
+        unseen = not callees and bool(_LIMITS.search(name) or (_HANDLES.search(name) and given & told))
+        return unseen or any(_raises(callee.block) for callee in callees)
 
     def _kind_of_exit(self, atom: f.Expr, fn: Fun, loop: f.Loop, bad: Pass, point: Point) -> str:
         """What a test on the failing way asks: a `cap` of tries or time, whether to `stop` at all, which `error` it is."""

@@ -31,6 +31,9 @@ _MANY = 40
 """Calls looked at in one function."""
 _READS_FLAG = frozenset({"isInterrupted", "interrupted"})
 _ENDS = re.compile(r"ctx|context|done|stop|quit|clos", re.IGNORECASE)
+_FILES = re.compile(r"\w*open|read|write|unlink|rename|remove|mk_?dirs?|stat|rm\w*|link|copy\w*|list_?dir|lock", re.IGNORECASE)
+"""Calls for files, whose errors are of the same classes as those of sockets."""
+_TAKES = re.compile(r"_*(recv|receive|accept|poll|take|dequeue|consume|fetch_?(one|next)|next)", re.IGNORECASE)
 _LOCAL = ("pure", "make", "configure", "log", "hash", "wait", "sleep", "decode", "cancel")
 _RAN_OUT = re.compile(r"time_?d?_?out|timed|expired|deadline", re.IGNORECASE)
 
@@ -48,7 +51,7 @@ class RetryFaults:
                 for code, fault in (*self._judge(retry), *self._deaf(retry)):
                     self.found.setdefault(code, []).append(fault)
         for poll in retries.polls():
-            if self.evidence.fails_remotely(poll) and not self.evidence.stands(poll):
+            if self.evidence.fails_remotely(poll) and not self.evidence.stands(poll) and not _receives(poll):
                 self.found.setdefault("RS502", []).append(self._hasty(poll))
 
     def of(self, code: str) -> list[Fault]:
@@ -271,6 +274,7 @@ class Evidence:
         self.resolver = program.resolver
         words = Words(program)
         self._modules = words.of("local_module")
+        self._file_errors = words.of("failure_file")
         self._here: dict[Fun, bool | None] = {}
 
     def fails_remotely(self, retry: RetryLoop) -> bool:
@@ -278,6 +282,9 @@ class Evidence:
         if retry.kinds and all(_RAN_OUT.search(kind) for kind in retry.kinds) and self.stands(retry):
             return False
         answers = [self._call(call, retry.fn, 0) for call in retry.calls]
+        files = any(_FILES.match(last_name(call.fn)) for call in retry.calls) and True not in answers
+        if files and retry.kinds and set(retry.kinds) <= self._file_errors:
+            return False
         if isinstance(retry.node, f.Loop) and not retry.kinds and not _is_error(retry):
             # Only false comes back: of somebody unknown that may be any answer.
             return any(a is True for a in answers) or all(a is None for a in answers)
@@ -328,6 +335,11 @@ class Evidence:
         else:
             self._here.pop(fn)
         return found
+
+
+def _receives(poll: RetryLoop) -> bool:
+    """Whether a loop takes what comes: what it waits for paces it."""
+    return any(_TAKES.match(last_name(call.fn)) for call in poll.calls)
 
 
 def _is_error(retry: RetryLoop) -> bool:
