@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from resilint import facts as f
 from resilint.flow.draws import TIME_WAIT, port_rate, short_type
 from resilint.flow.inputs import Size
-from resilint.flow.spawns import Spawn, family, over_loop, short
+from resilint.flow.spawns import Spawn, over_loop, short
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import ClassVal, FnVal, Frame, Obj, Text
 from resilint.flow.waits import Wait
@@ -22,7 +22,8 @@ from resilint.model import Confidence, Severity, Span, Step, Value
 if TYPE_CHECKING:
     from resilint.program import Program
 
-_DEEP = 5
+_DEEP = 4
+_NEAR = 2
 _CALLERS = 12
 _CHANGES_NOTHING = frozenset(
     {
@@ -129,8 +130,14 @@ class Churn:
             )
             modules = frozenset(name for _, library in kinds for name in library.modules)
 
-            def among(module: Module, modules: frozenset[str] = modules) -> bool:
-                return not module.is_test and _imports(module, modules)
+            near = {
+                path
+                for path, module in self.program.names.modules.items()
+                if module.language == language and not module.is_test and _imports(module, modules)
+            }
+
+            def among(module: Module, near: set[str] = near) -> bool:
+                return module.path in near
 
             for site in self.program.sites(lasts.__contains__, language, among=among):
                 yield from self._made_at(site.fn, site.call, site.stmt, site)
@@ -194,10 +201,32 @@ class Churn:
         elif isinstance(made.node, f.New):
             values = [pair.value for pair in made.node.fields if not (isinstance(pair.key, f.Ref) and pair.key.name in known)]
         own = {p.name for p in made.fn.head.params if p.kind != "self" and not _OF_CONTEXT.search(p.name)}
-        return any(self._depends(value, made.fn, own, 0) for value in values)
+        if any(self._depends(value, made.fn, own, 0) for value in values):
+            return True
+        # What is written on it afterwards counts too: `transport.TLSClientConfig = config`.
+        stmt = made.stmt
+        names = {dotted(t) for t in stmt.targets} - {""} if isinstance(stmt, f.Assign) and stmt.value is made.node else set()
+        return any(self._written_for_call(name, made.fn, own, 0) for name in names)
+
+    def _written_for_call(self, name: str, fn: Fun, own: set[str], depth: int) -> bool:
+        """Whether an attribute of a local variable gets a value that depends on the caller, or only for some callers."""
+        for key, defs in fn.body.definitions.items():
+            if not key.startswith(f"{name}."):
+                continue
+            for d in defs:
+                tests = [arm.node.test for arm in d.arm.chain() if isinstance(arm.node, f.If)]
+                if any(self._depends(x, fn, own, depth + 1) for x in (*tests, *((d.expr,) if d.expr is not None else ()))):
+                    return True
+        return False
 
     def _depends(self, value: f.Expr, fn: Fun, own: set[str], depth: int) -> bool:
+        """Whether a value is made of a parameter, or of what a loop goes over."""
         for node in walk(value):
+            if isinstance(node, f.Fn):
+                # A literal that speaks of a parameter: a dialer for one address.
+                if any(isinstance(x, f.Ref) and x.name.partition(".")[0] in own for x in _nodes(fn.module.functions[node.index])):
+                    return True
+                continue
             if not isinstance(node, f.Ref):
                 continue
             head = node.name.partition(".")[0]
@@ -206,6 +235,8 @@ class Churn:
             for d in fn.body.definitions.get(head, ()) if depth < 2 else ():
                 if d.kind == "each" or (d.expr is not None and d.kind != "function" and self._depends(d.expr, fn, own, depth + 1)):
                     return True
+            if depth < 2 and head in fn.body.definitions and self._written_for_call(head, fn, own, depth + 1):
+                return True
         return False
 
     def _outermost(self, made: _Made) -> f.Node:
@@ -422,7 +453,7 @@ class Churn:
                     found = "dropped"
         return found
 
-    def _takes_only(self, callee: Fun, call: f.Call, value: f.Node) -> bool:
+    def _takes_only(self, callee: Fun, call: f.Call, value: f.Node, depth: int = 0) -> bool:
         """Whether a function of the program only uses an argument and keeps it nowhere."""
         names: set[str] = set()
         plain = [a for a in call.args if a.name is None]
@@ -432,14 +463,34 @@ class Churn:
                     names.add(arg.name)
                 elif plain.index(arg) < len(callee.positional):
                     names.add(callee.positional[plain.index(arg)].name)
-        if not names:
+        if not names or depth > 2:
             return False
         for stmt, _ in callee.body.stmts:
-            if isinstance(stmt, f.Assign) and isinstance(stmt.value, f.Ref) and stmt.value.name in names:
-                return False
-            if isinstance(stmt, f.Return) and isinstance(stmt.value, f.Ref) and stmt.value.name in names:
-                return False
-            if isinstance(stmt, f.Return) and isinstance(stmt.value, f.New):
+            for ref in _refs(stmt, names):
+                if "." not in ref.name and not self._only_uses(callee, stmt, ref, depth):
+                    return False
+        return not any(
+            inner.is_inside(callee) and any(isinstance(n, f.Ref) and n.name in names for n in _nodes(inner))
+            for inner in callee.module.functions
+        )
+
+    def _only_uses(self, fn: Fun, stmt: f.Stmt, ref: f.Ref, depth: int) -> bool:
+        """Whether a bare parameter is tested, or handed to what only uses it."""
+        way = _way(stmt, ref)
+        outer = way[1] if len(way) > 1 else None
+        if isinstance(outer, f.Bin | f.Un | f.If):
+            return True
+        if not isinstance(outer, f.Call) or _is_called(outer, ref):
+            return isinstance(outer, f.With)
+        table = self.resolver.table(fn.module)
+        for thing, _ in self.resolver.targets(outer, self.resolver.frame(fn)):
+            if isinstance(thing, FnVal):
+                if not self._takes_only(thing.fn, outer, ref, depth + 1):
+                    return False
+                continue
+            name = self.resolver.canonical(thing) if not isinstance(thing, ClassVal) else ""
+            entry = table.call(name) if name else None
+            if entry is None or entry.does not in ("pure", "network", "query", "connect", "wait", "log", "cancel"):
                 return False
         return True
 
@@ -447,7 +498,8 @@ class Churn:
 
     def round_of(self, fn: Fun, site: CallSite | None, node: f.Node, depth: int = 0) -> Round | None:
         """Why a place runs again and again; `None` where nothing says so."""
-        found = self._loop_around(fn, site, node)
+        # Far from a loop, something between usually makes sure that it runs once.
+        found = self._loop_around(fn, site, node) if depth <= _NEAR else None
         return found if found is not None else self._of_function(fn, depth)
 
     def _loop_around(self, fn: Fun, site: CallSite | None, node: f.Node) -> Round | None:
@@ -798,6 +850,11 @@ def _own_refs(stmt: f.Stmt, name: str) -> Iterator[f.Ref]:
                 yield node
 
 
+def _refs(stmt: f.Stmt, names: set[str]) -> Iterator[f.Ref]:
+    for name in names:
+        yield from _own_refs(stmt, name)
+
+
 def _inside_call(stmt: f.Stmt, ref: f.Ref) -> bool:
     return any(isinstance(node, f.Call) for node in _way(stmt, ref))
 
@@ -823,9 +880,4 @@ def _imports(module: Module, modules: frozenset[str]) -> bool:
             if target in modules:
                 return True
             target = target.rpartition(separator)[0]
-    return module.language == "python" and any(
-        "." in c and c.partition(".")[0] in modules for fn in module.functions for c in fn.head.calls
-    )
-
-
-_ = family
+    return False

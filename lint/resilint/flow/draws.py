@@ -29,8 +29,8 @@ PORTS = 60_999 - 32_768 + 1
 """Ephemeral ports for one destination: `net.ipv4.ip_local_port_range`, 32768 to 60999 by default (Linux, ip-sysctl.rst)."""
 TIME_WAIT = 60
 """Seconds for which the side that closed a connection first keeps its port on Linux (`TCP_TIMEWAIT_LEN`, include/net/tcp.h)."""
-_DEEP = 6
-_MANY = 120
+_DEEP = 4
+_MANY = 60
 _NONE = Ceiling("unknown")
 
 
@@ -94,16 +94,39 @@ class Draws:
     def _wide(self) -> list[tuple[Spawn, Width]]:
         """Every spawn whose width is known from outside, or is left to gates inside; those as wide as what a caller sends."""
         found: list[tuple[Spawn, Width]] = []
-        free = {fanout.spawn.key: fanout for fanout in self.program.fanouts()} if self.program.spawns else {}
+        free = {fanout.spawn.key: fanout for fanout in self.program.fanouts()} if self._pooled else {}
         for spawn in self.program.spawns:
-            if self.program.is_test(spawn.fn):
+            if self.program.is_test(spawn.fn) or not (spawn.direct or any(body in self._leading for body in spawn.bodies)):
                 continue
             width = self.widths.of_spawn(spawn)
             if width is not None and width.number == inf and spawn.key in free:
                 width = self.widths.of_fanout(free[spawn.key]) or width
-            if width is not None and width.number > 1:
+            if width is not None and width.number > 1 and (width.gate.where is not None or self._has_gates(spawn)):
                 found.append((spawn, width))
         return found
+
+    def _has_gates(self, spawn: Spawn) -> bool:
+        """Whether work without a limit may meet a gate inside: one is spoken of where it starts, or where a pool is used."""
+        near = {spawn.fn.module.path, *(body.module.path for body in spawn.bodies)}
+        return bool(self._speaking_of_gates & (near | self._pooled_files))
+
+    @cached_property
+    def _pooled_files(self) -> frozenset[str]:
+        return frozenset(fn.module.path for fn in self._pooled)
+
+    @cached_property
+    def _speaking_of_gates(self) -> frozenset[str]:
+        """Files that make a gate or name one that is made elsewhere; in Go, those with a channel that may hold permits."""
+        found: set[str] = set()
+        for gate in self.program.pools.of_role("gate"):
+            found.add(gate.fn.module.path)
+            if gate.name and not gate.local:
+                users = (*self.program.names.callers("acquire"), *self.program.names.values_of.get(gate.last, ()))
+                found.update(fn.module.path for fn in users if any(gate.last in name for name in (*fn.head.values, *fn.head.calls)))
+        for path, module in self.program.names.modules.items():
+            if module.language == "go" and re.search(rb"chan (?:struct\{\}|bool|int)", self.program.source(path)):
+                found.add(path)
+        return frozenset(found)
 
     @cached_property
     def _judged(self) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:
@@ -307,32 +330,56 @@ class Draws:
     # ------------------------------------------------------------ what work draws on
 
     @cached_property
-    def _waits_by_fn(self) -> dict[Fun, list[Wait]]:
+    def _pooled(self) -> dict[Fun, list[Wait]]:
+        """Waits behind which a pool is known, by function."""
         found: dict[Fun, list[Wait]] = {}
         for wait in self.program.all_waits:
-            found.setdefault(wait.fn, []).append(wait)
+            if not wait.fn.module.is_test and self._pool_of_wait(wait) is not None:
+                found.setdefault(wait.fn, []).append(wait)
         return found
+
+    @cached_property
+    def _leading(self) -> frozenset[Fun]:
+        """Functions that may lead to such a wait in a few calls, by the names that they call: no others need be looked at."""
+        found: set[Fun] = set(self._pooled)
+        layer: list[Fun] = list(found)
+        for _ in range(_DEEP):
+            above: set[Fun] = set()
+            for fn in layer:
+                if fn.parent is not None:
+                    above.add(fn.parent)
+                owner = self.resolver.owner(fn) if fn.name == "__init__" else None
+                name = owner.name if owner is not None else fn.name
+                above.update(self.program.names.callers(name))
+                above.update(self.program.names.values_of.get(name, ()))
+            layer = [fn for fn in above if fn not in found]
+            found.update(layer)
+        return frozenset(found)
 
     def _draws(self, spawn: Spawn) -> Iterator[Draw]:
         """The pools that a spawn's work takes connections from, each by the first way that leads there."""
         if spawn.direct:
-            here = [w for w in self._waits_by_fn.get(spawn.fn, ()) if _within(w.site, spawn)]
-            yield from self._drawn(here, [_Way(spawn.fn)], frozenset(), spawn)
+            here = [w for w in self._pooled.get(spawn.fn, ()) if _within(w.site, spawn)]
+            yield from self._drawn(here, [_Way(spawn.fn)], (), spawn)
         if spawn.bodies:
             yield from self._reached(spawn.bodies, spawn)
 
-    def _reached(self, starts: Iterable[Fun], spawn: Spawn | None) -> Iterator[Draw]:
+    def _reached(self, starts: tuple[Fun, ...], spawn: Spawn | None) -> Iterator[Draw]:
         """The pools that functions take connections from, themselves and by what they call."""
-        waiting = deque(_Way(body) for body in starts)
+        ways = list(self._ways(starts, self._leading))
+        yield from self._drawn((w for way in ways for w in self._pooled.get(way.fn, ())), ways, starts, spawn)
+
+    def _ways(self, starts: Iterable[Fun], among: frozenset[Fun] | None) -> Iterator[_Way]:
+        """The functions that some functions call, hand over or start, nearest first; `among`: no others are entered."""
+        waiting = deque(_Way(body) for body in starts if among is None or body in among)
         reached: set[Fun] = {way.fn for way in waiting}
-        ways: list[_Way] = []
         while waiting:
             way = waiting.popleft()
-            ways.append(way)
+            yield way
             if way.depth >= _DEEP or len(reached) > _MANY:
                 continue
             for site, callee in self.program.spawning.callees(way.fn):
-                if callee in reached:
+                if callee in reached or (among is not None and callee not in among):
                     continue
                 reached.add(callee)
                 gates, steps = way.gates, way.steps
@@ -340,22 +387,27 @@ class Draws:
                     gates = (*gates, *self.widths.at(site))
                     steps = (*steps, self.program.step(way.fn, site.call, f"{way.fn.head.qual} calls {callee.head.qual}"))
                 waiting.append(_Way(callee, gates, steps, way.depth + 1))
-        yield from self._drawn((w for way in ways for w in self._waits_by_fn.get(way.fn, ())), ways, frozenset(reached), spawn)
 
-    def _drawn(self, waits: Iterable[Wait], ways: list[_Way], inside: frozenset[Fun], spawn: Spawn | None) -> Iterator[Draw]:
+    def _drawn(self, waits: Iterable[Wait], ways: list[_Way], starts: tuple[Fun, ...], spawn: Spawn | None) -> Iterator[Draw]:
         """Each pool behind these waits that the work shares, once for each narrowness of the gates before it."""
         by_fn = {way.fn: way for way in ways}
         seen: set[tuple[tuple[str, int], float | None]] = set()
+        inside: frozenset[Fun] | None = None
         for wait in waits:
             pool = self._pool_of_wait(wait)
-            if pool is None or not self._shared(pool.obj, inside, spawn):
+            if pool is None:
                 continue
             way = by_fn[wait.fn]
             gates = (*way.gates, *self.widths.at(wait.site))
             least = smallest(gates)
             key = (pool.place, least.number if least is not None else inf)
-            if key not in seen:
-                seen.add(key)
+            if key in seen:
+                continue
+            seen.add(key)
+            if inside is None:
+                # What makes something of its own for each piece of work leads nowhere else.
+                inside = frozenset(way.fn for way in self._ways(starts, None))
+            if self._shared(pool.obj, inside, spawn):
                 yield Draw(wait, pool, gates, way.steps)
 
     def _pool_of_wait(self, wait: Wait) -> Pool | None:
@@ -413,7 +465,7 @@ class Draws:
 
     def _find_pool(self, obj: Obj) -> Pool | None:
         slots, ceiling = self.program.slots, self.program.pools.ceiling
-        if self._is_local(obj):
+        if not self._may_be_pooled(obj) or self._is_local(obj):
             return None
         kept, most, over = ceiling(obj, "idle_connections"), ceiling(obj, "concurrency"), ceiling(obj, "overflow")
         home = next((c.holder for c in (most, kept, over) if c.holder is not None and c.state != "unknown"), None)
@@ -441,6 +493,21 @@ class Draws:
             kept = Ceiling("finite", 0.0, reuse.confidence, reuse.hops, True, reuse.holder)
         refuses = any(level.when_full == "fails" for level in table.mro(name))
         return Pool(holder, most, kept, refuses, grows, self._known_as(holder, obj))
+
+    def _may_be_pooled(self, obj: Obj) -> bool:
+        """Whether a type that the object has or came from says anything about connections, itself or by its parts."""
+        table = self.program.knowledge.of(self.program.slots.language(obj))
+        current: Obj | None = obj
+        for _ in range(_DEEP):
+            if current is None:
+                return False
+            name = self.resolver.external_type(current)
+            if any(level.parts for level in (table.mro(name) if name else ())) or (
+                name and any(row.slot in ("concurrency", "idle_connections", "overflow") for row in table.bounds(name))
+            ):
+                return True
+            current = current.parent
+        return False
 
     def _known_as(self, holder: Obj, obj: Obj) -> Obj | None:
         """The client or pool that a limit belongs to, where it is written on options or a builder."""
