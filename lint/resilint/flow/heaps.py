@@ -13,7 +13,7 @@ from resilint.flow.containers import HOLE, Container, Given, size_of
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Ext, Num
 from resilint.knowledge.schema import RuntimeRow
-from resilint.link.code import CODE, CallSite
+from resilint.link.code import CallSite
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def _target(
 def _fits(program: Program, runtime: RuntimeRow) -> bool:
     """Whether code sets the target, or a library does that is told the container's limit."""
     lasts = {name.rpartition(".")[2] for name in runtime.targets}
-    if any(True for _ in program.sites(lasts.__contains__, *CODE, among=lambda module: not module.is_test)):
+    if any(True for _ in program.sites(lasts.__contains__, runtime.language, among=lambda module: not module.is_test)):
         return True
     return any(imp.target in runtime.fits for module in program.names.modules.values() for imp in module.facts.imports)
 
@@ -288,7 +288,7 @@ def _switched_off_in_code(program: Program, runtime: RuntimeRow) -> Iterator[Fau
     lasts = {name.rpartition(".")[2] for name in runtime.switches}
     if not lasts:
         return
-    called = program.sites(lasts.__contains__, *CODE, among=lambda module: not module.is_test)
+    called = program.sites(lasts.__contains__, runtime.language, among=lambda module: not module.is_test)
     sites = [site for site in called if _is_one(program, site, runtime.switches)]
     off = [site for site in sites if _is_negative(program, site)]
     if not off or len(off) != len(sites) or _fits(program, runtime):

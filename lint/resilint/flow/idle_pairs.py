@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -24,6 +25,9 @@ from resilint.knowledge.index import Table
 from resilint.knowledge.schema import DeadlineRow, IdleRow, Library, Part, SlotName, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, dotted
 from resilint.model import Confidence, Span, Step, Value
+
+if TYPE_CHECKING:
+    from resilint.program import Program
 
 _PORT = re.compile(r"(?:.*[:\s])?(\d{2,5})\Z")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1", "host.docker.internal"})
@@ -70,77 +74,27 @@ class _Join:
     sure: Confidence
 
 
-class IdlePairs(Aboves):
-    """Both ends of connections, and where the server's is the shorter. Finds what is written as limits above entry points do."""
+class _End(Aboves):
+    """What is written of one end of connections, found as limits above entry points are."""
+
+    def __init__(self, program: Program, side: str) -> None:
+        super().__init__(program)
+        self.side = side
 
     @cached_property
     def _rows(self) -> list[tuple[DeadlineRow, Library]]:
-        return [(row, library) for library in self.program.knowledge.libraries for row in library.idles]
+        return [(row, lib) for lib in self.program.knowledge.libraries for row in lib.idles if row.side == self.side]
 
-    def faults(self) -> Iterator[Fault]:
-        """One fault for each server that closes no later than the one in front of it stops using its connections."""
-        worst: dict[Span, tuple[float, Fault]] = {}
-        for join in self._joins():
-            closer, reuser = join.closer, join.reuser
-            if closer.seconds is None or closer.seconds > reuser.seconds * (1 + 1e-9) or not (closer.written or reuser.written):
-                continue
-            fault = _fault(join)
-            known = worst.get(fault.span)
-            if known is None or reuser.seconds > known[0]:
-                worst[fault.span] = (reuser.seconds, fault)
-        yield from (fault for _, fault in sorted(worst.values(), key=lambda pair: (pair[1].span, pair[1].message)))
-
-    # ------------------------------------------------------------ both ends
-
-    @cached_property
-    def reusers(self) -> tuple[Reuser, ...]:
-        """What is written in front of servers."""
-        found = []
+    @property
+    def figures(self) -> Iterator[tuple[_Figure, IdleRow, bool]]:
+        """Every time, with the row it is of, and whether it is written or a default."""
         for figure in self._written:
-            row = figure.row
-            if row.side == "front" and isinstance(row, IdleRow):
-                written = not (row.default is not None and figure.seconds == row.default and not self._is_key(figure, row))
-                sure = figure.confidence if written else min(figure.confidence, Confidence.MEDIUM)
-                found.append(
-                    Reuser(
-                        row.what, row.protocol, figure.seconds, figure.path, figure.span, sure, figure.names, written, figure.steps
-                    )
-                )
-        return tuple(found)
+            if isinstance(figure.row, IdleRow):
+                yield figure, figure.row, self._is_key(figure, figure.row)
 
-    @cached_property
-    def closers(self) -> tuple[Closer, ...]:
-        """Every server that is made or described here."""
-        found = [*self._described(), *self._made()]
-        return tuple(sorted(found, key=lambda closer: closer.span))
-
-    def _described(self) -> Iterator[Closer]:
-        for figure in self._written:
-            row = figure.row
-            if row.side == "own" and isinstance(row, IdleRow):
-                ports = [port for name in figure.names if (port := _port(name)) is not None]
-                names = frozenset(name for name in figure.names if _port(name) is None)
-                written = self._is_key(figure, row)
-                sure = figure.confidence if written else min(figure.confidence, Confidence.MEDIUM)
-                port = ports[0] if ports else self._port_beside(figure)
-                yield Closer(
-                    row.what, row.protocol, figure.seconds, figure.path, figure.span, sure, port, names, figure.steps, written
-                )
-
-    def _is_key(self, figure: _Figure, row: IdleRow) -> bool:
-        """Whether the figure itself is written, not what has it by default."""
-        span = figure.span
-        line = self.program.lines(figure.path).line(span.line)
-        said = plain(line[span.col - 1 : span.end_col - 1 if span.end_line == span.line else None].replace("#", ""))
-        last = _pattern(row.key)[-1] if row.key else (row.setting or "").rpartition(".")[2]
-        return plain(row.inside or last) in said
-
-    def _port_beside(self, figure: _Figure) -> int | None:
-        """The port that the same settings give a server."""
-        for written in self.program.surfaces.setting("server.port"):
-            if written.path == figure.path:
-                return _port(written.text)
-        return None
+    def is_foreign(self, names: Iterable[str]) -> bool:
+        """Whether targets are known to be built elsewhere."""
+        return self._is_foreign(names)
 
     # ------------------------------------------------------------ values within texts, counts that have to be there
 
@@ -186,6 +140,71 @@ class IdlePairs(Aboves):
                 if inside and setting.text.split(" ")[0] != "0":
                     return True
         return False
+
+    def _is_key(self, figure: _Figure, row: IdleRow) -> bool:
+        """Whether the figure itself is written, not what has it by default."""
+        span = figure.span
+        line = self.program.lines(figure.path).line(span.line)
+        said = plain(line[span.col - 1 : span.end_col - 1 if span.end_line == span.line else None].replace("#", ""))
+        last = _pattern(row.key)[-1] if row.key else (row.setting or "").rpartition(".")[2]
+        return plain(row.inside or last) in said
+
+
+class IdlePairs:
+    """Both ends of connections, and where the server's is the shorter."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+        self.front = _End(program, "front")
+        self.own = _End(program, "own")
+
+    def faults(self) -> Iterator[Fault]:
+        """One fault for each server that closes no later than the one in front of it stops using its connections."""
+        worst: dict[Span, tuple[float, Fault]] = {}
+        for join in self._joins():
+            closer, reuser = join.closer, join.reuser
+            if closer.seconds is None or closer.seconds > reuser.seconds * (1 + 1e-9) or not (closer.written or reuser.written):
+                continue
+            fault = _fault(join)
+            known = worst.get(fault.span)
+            if known is None or reuser.seconds > known[0]:
+                worst[fault.span] = (reuser.seconds, fault)
+        yield from (fault for _, fault in sorted(worst.values(), key=lambda pair: (pair[1].span, pair[1].message)))
+
+    # ------------------------------------------------------------ both ends
+
+    @cached_property
+    def reusers(self) -> tuple[Reuser, ...]:
+        """What is written in front of servers."""
+        found = []
+        for figure, row, written in self.front.figures:
+            sure = figure.confidence if written else min(figure.confidence, Confidence.MEDIUM)
+            found.append(
+                Reuser(row.what, row.protocol, figure.seconds, figure.path, figure.span, sure, figure.names, written, figure.steps)
+            )
+        return tuple(found)
+
+    @cached_property
+    def closers(self) -> tuple[Closer, ...]:
+        """Every server that is made or described here."""
+        found = [*self._described(), *self._made()]
+        return tuple(sorted(found, key=lambda closer: closer.span))
+
+    def _described(self) -> Iterator[Closer]:
+        for figure, row, written in self.own.figures:
+            ports = [port for name in figure.names if (port := _port(name)) is not None]
+            names = frozenset(name for name in figure.names if _port(name) is None)
+            sure = figure.confidence if written else min(figure.confidence, Confidence.MEDIUM)
+            port = ports[0] if ports else self._port_beside(figure)
+            yield Closer(row.what, row.protocol, figure.seconds, figure.path, figure.span, sure, port, names, figure.steps, written)
+
+    def _port_beside(self, figure: _Figure) -> int | None:
+        """The port that the same settings give a server."""
+        for written in self.program.surfaces.setting("server.port"):
+            if written.path == figure.path:
+                return _port(written.text)
+        return None
 
     # ------------------------------------------------------------ servers in code
 
@@ -366,7 +385,7 @@ class IdlePairs(Aboves):
 
     def _is_other(self, reuser: Reuser, closer: Closer) -> bool:
         """Whether a reuser is known to stand in front of something else."""
-        if self._is_foreign(reuser.targets):
+        if self.front.is_foreign(reuser.targets):
             return True
         hosts = {host for target in reuser.targets if (host := _host(target))}
         ports = {port for target in reuser.targets if (port := _port(target)) is not None}
@@ -375,7 +394,7 @@ class IdlePairs(Aboves):
 
     def _called(self, closer: Closer) -> frozenset[frozenset[str]]:
         """What the service of a server is called, each by its words."""
-        home = self.home(closer.path)
+        home = self.front.home(closer.path)
         names = {home.rpartition("/")[2], project_of(closer.path).rpartition("/")[2], *closer.names}
         service = self.program.settings.service_of(closer.path)
         if service is not None:

@@ -497,10 +497,13 @@ class Surfaces:
 
     def modules(self) -> Iterator[tuple[Module, SurfaceRow]]:
         """Python files whose top-level names are keys."""
-        for path, module in self.program.names.modules.items():
-            if module.language == "python" and path.endswith(".py") and not module.is_test:
-                for row in self._surfaces_of(path):
-                    yield module, row
+        yield from self._modules
+
+    @cached_property
+    def _modules(self) -> tuple[tuple[Module, SurfaceRow], ...]:
+        modules = self.program.names.modules.items()
+        python = [(p, m) for p, m in modules if m.language == "python" and p.endswith(".py") and not m.is_test]
+        return tuple((module, row) for path, module in python for row in self._surfaces_of(path))
 
 
 # ---------------------------------------------------------------- values

@@ -939,6 +939,8 @@ class RuntimeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     collector: str | None = None
     """Variable that switches the collector off with one of `off`."""
     off: tuple[str, ...] = ()
+    language: Literal["", "go", "java", "python"] = ""
+    """Of the code that may tell it something."""
     switches: tuple[str, ...] = ()
     """Canonical calls that do the same where their first argument is negative."""
     targets: tuple[str, ...] = ()
