@@ -506,6 +506,8 @@ class Policies:
             piece = self._of_row(row, binds, where, target.holder, table)
         if piece is None:
             return None
+        if row.policy is not None:
+            piece = self._under_context(piece, row, binds)
         runs: Bind | None = None
         if row.runs == -1 and isinstance(site.call.fn, f.Field):
             runs = Bind(site.call.fn.base, self.resolver.frame(site.fn))
@@ -652,14 +654,19 @@ class Policies:
         for part in row.parts:
             for inner in self._parts(part, binds, where[0], obj, table):
                 piece = _with_part(piece, inner)
+        piece = self._under_context(piece, row, binds)
+        errors = tuple(self._errors(row, binds))
+        return replace(piece, errors=errors) if errors else piece
+
+    def _under_context(self, piece: _Piece, row: RetryRow, binds: tuple[Bind, ...]) -> _Piece:
+        """A policy that ends with the context it is given."""
         for part in row.context:
             budget = self._ends(part, binds)
             if budget is None:
                 piece = replace(piece, budget=None)
             elif budget != inf and piece.budget is not None:
                 piece = replace(piece, budget=budget if piece.budget == -1 else min(piece.budget, budget))
-        errors = tuple(self._errors(row, binds))
-        return replace(piece, errors=errors) if errors else piece
+        return piece
 
     def _ends(self, part: RetryPart, binds: tuple[Bind, ...]) -> float | None:
         """Seconds after which a context ends it: `inf` where it does not, `None` where that is not known."""
@@ -982,6 +989,8 @@ def _last(called: str) -> str:
 
 def _speaks(module: Module, words: frozenset[str]) -> bool:
     """Whether a file calls, or decorates with, something of these names."""
+    if any(imp.explicit and imp.name in words for imp in module.facts.imports):
+        return True
     for fn in module.functions:
         if any(_last(called) in words for called in fn.head.calls):
             return True
