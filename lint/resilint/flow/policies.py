@@ -126,6 +126,8 @@ class _Piece:
     steps: tuple[Step, ...] = ()
     confidence: Confidence = Confidence.HIGH
     only: str = ""
+    chosen: bool = False
+    """It is there to repeat: what it does by default is meant."""
     at_once: bool = False
     errors: tuple[str, ...] | None = None
     total: float | None = None
@@ -639,7 +641,8 @@ class Policies:
             return None
         unsure = table.library_of(row).verified is False
         sure = Confidence.LOW if unsure else Confidence.HIGH
-        base = _Piece(where=where, confidence=sure, only=row.only or "", at_once=row.at_once)
+        meant = row.form != "client" and not (row.parts and all(part.optional for part in row.parts))
+        base = _Piece(where=where, confidence=sure, only=row.only or "", at_once=row.at_once, chosen=meant)
         if row.form in ("any", "all", "sum", "chain"):
             exprs = [(e, bind.frame) for bind in binds for e in _spread(bind)]
             pieces = [self._of_expr(expr, frame, table, 0, around) or _UNKNOWN for expr, frame in exprs]
@@ -652,7 +655,7 @@ class Policies:
         if row.spreads and piece.waves and any(s.bound.slot == "backoff_max" and s.written for s in chosen):
             piece = replace(piece, waves=tuple(_spread_out(wave) for wave in piece.waves))
         for part in row.parts:
-            for inner in self._parts(part, binds, where[0], obj, table):
+            for inner in self._parts(part, binds, where, obj, table):
                 piece = _with_part(piece, inner)
         piece = self._under_context(piece, row, binds)
         errors = tuple(self._errors(row, binds))
@@ -688,7 +691,7 @@ class Policies:
             return obj.binds
         return self.resolver.binds(obj.node, obj.frame) if isinstance(obj.node, f.Call) and obj.frame is not None else ()
 
-    def _parts(self, part: RetryPart, binds: tuple[Bind, ...], fn: Fun, obj: Obj | None, table: Table) -> Iterator[_Piece]:
+    def _parts(self, part: RetryPart, binds: tuple[Bind, ...], where: Where, obj: Obj | None, table: Table) -> Iterator[_Piece]:
         unread = _UNREAD[part.says]
         if part.arg is not None or part.pos is not None:
             bind, spread = self.slots.find_bind(part.arg, part.pos, binds)
@@ -710,7 +713,7 @@ class Policies:
                     yield self._known(self._of_expr(args[0].expr, args[0].frame, table, 0), unread)
         if obj is not None and part.field is not None:
             for flow in self.resolver.written(obj, part.field):
-                yield self._known(self._of_flow(flow, fn, table, ()), unread)
+                yield self._known(self._of_flow(flow, where, table, ()), unread)
 
     @staticmethod
     def _known(piece: _Piece | None, unread: _Piece) -> _Piece:
@@ -739,7 +742,7 @@ class Policies:
             written = self._written(expr.name, frame.fn)
             if isinstance(written, f.Bin):
                 return self._of_expr(written, frame, table, depth + 1, around)
-        found = [self._of_flow(flow, frame.fn, table, around) for flow in flows]
+        found = [self._of_flow(flow, (frame.fn, expr), table, around) for flow in flows]
         known = [piece for piece in found if piece is not None]
         if not known:
             return None if all(isinstance(x.thing, Null) for x in flows) else _UNKNOWN
@@ -756,7 +759,7 @@ class Policies:
             scope = scope.parent if scope.parent is not None else scope.module.functions[0] if scope.index else None
         return None
 
-    def _of_flow(self, flow: Flow, fn: Fun, table: Table, around: tuple[Bind, ...]) -> _Piece | None:
+    def _of_flow(self, flow: Flow, where: Where, table: Table, around: tuple[Bind, ...]) -> _Piece | None:
         thing = flow.thing
         if isinstance(thing, Obj):
             row = self._row(thing, table)
@@ -776,8 +779,7 @@ class Policies:
             if row is None:
                 return _UNKNOWN
             # A function given by name takes its arguments from what it is given to.
-            first = around[0].expr if around else None
-            return self._of_row(row, around, (fn, first if first is not None else f.Ref(0, 0, "")), None, table)
+            return self._of_row(row, around, where, None, table)
         return None if isinstance(thing, Null) else _UNKNOWN
 
     def _operators(self, table: Table) -> dict[str, Any]:
@@ -838,6 +840,8 @@ class Policies:
         elapsed = by_slot.get("elapsed")
         if elapsed is not None:
             budget = _number(elapsed, inf)
+            if elapsed.written and (attempts is None or not attempts.written):
+                tries_at = _place(elapsed)
             steps.extend(self._way(elapsed))
         waves = piece.waves
         pausing = [by_slot[name] for name in sorted(_PAUSE) if name in by_slot]
@@ -889,7 +893,7 @@ class Policies:
             owner=owner,
             confidence=confidence,
             covers_all=piece.total,
-            default=not piece.written,
+            default=not piece.written and not piece.chosen,
             errors=piece.errors or (),
             pause_span=program.span_of(*piece.pause_at) if piece.pause_at is not None else None,
         )
@@ -1148,6 +1152,7 @@ def _over(first: _Piece, second: _Piece | None) -> _Piece:
         steps=(*second.steps, *first.steps),
         confidence=min(first.confidence, second.confidence),
         only=first.only or second.only,
+        chosen=first.chosen or second.chosen,
         at_once=first.at_once or second.at_once,
         errors=first.errors if first.errors is not None else second.errors,
     )
