@@ -141,8 +141,7 @@ class Reach:
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
         )
         self.giving = self._giving_methods()
-        self._by_attribute = self._gives_by_attribute()
-        """Some library in use has a type that gives another such object by any attribute."""
+        self._by_attribute = self._giving_by_attribute()
         self.names: dict[str, set[Module]] = {}
         """Module-level names (classes too) that may hold such an object, with the files where they do."""
         self.keywords: set[str] = set()
@@ -208,11 +207,16 @@ class Reach:
                     out.update(n.rpartition(".")[2] for n in kind.made_by)
         return frozenset(out)
 
-    def _gives_by_attribute(self) -> bool:
+    def _giving_by_attribute(self) -> frozenset[Module]:
+        """Files that import a library of which any attribute of an object is another one: `client.shop.orders`."""
         libraries = [lib for lib in self.table.libraries if any("*" in t.returns and t.name in self.types for t in lib.types)]
         wanted = {m for lib in libraries for m in lib.modules}
-        imports = (imp for m in self.names_index.modules.values() if m.language == self.language for imp in m.facts.imports)
-        return bool(wanted) and any(imp.target in wanted or imp.target.partition(".")[0] in wanted for imp in imports)
+        return frozenset(
+            module
+            for module in self.names_index.modules.values()
+            if module.language == self.language
+            and any(imp.target in wanted or imp.target.partition(".")[0] in wanted for imp in module.facts.imports)
+        )
 
     def gives(self, canonical: str) -> bool:
         """Whether an external name is such an object or a call of it gives one."""
@@ -644,7 +648,8 @@ class Reach:
             case f.Bin():
                 return expr.op in ("or", "and") and (self.holds(expr.left, fun) or self.holds(expr.right, fun))
             case f.Field():
-                return self._stored(expr.name, False, fun) or (expr.name in self.giving and self.holds(expr.base, fun))
+                gives = expr.name in self.giving or fun.module in self._by_attribute
+                return self._stored(expr.name, False, fun) or (gives and self.holds(expr.base, fun))
             case _:
                 return any(self.holds(child, fun) for child in children(expr))
 
@@ -664,7 +669,12 @@ class Reach:
                 self._leads_to(imp, m) for imp in fun.module.imports.get(head, ()) for m in self.names[last]
             ):
                 return True
-            gives = last in self.methods or last in self.giving or fun.module.is_open_ended(self.table)
+            gives = (
+                last in self.methods
+                or last in self.giving
+                or fun.module in self._by_attribute
+                or fun.module.is_open_ended(self.table)
+            )
             if gives and self._holds_name(base, fun):
                 return True
         full = self.external(fun.module, name)
@@ -728,7 +738,7 @@ class Reach:
             return True
         # Any attribute of an open-ended object is another one: `client.shop.orders.find()`.
         parts = base.split(".")
-        return self._by_attribute and any(self._holds_name(".".join(parts[:n]), fun) for n in range(1, len(parts)))
+        return bool(self._by_attribute) and any(self._holds_name(".".join(parts[:n]), fun) for n in range(1, len(parts)))
 
     def sites(self, fun: Fun, wanted: Callable[[str], bool]) -> Iterator[CallSite]:
         """Candidates among the calls of wanted names in a function; its body is decoded only where its header shows one."""

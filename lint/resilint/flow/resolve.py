@@ -1189,15 +1189,26 @@ class Resolver:
                 return tuple(x.hop(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, text)) for x in flows)
         for bind in binds:
             if bind.spread == 2:
-                inner: list[Flow] = []
-                for flow in self.value(bind.expr, bind.frame):
-                    got = self.keyed(flow.thing, key)
-                    if got is None:
-                        return None
-                    inner.extend(got)
-                if inner:
-                    return union(inner)
+                inner = self._spread_over([], bind.expr, bind.frame, key)
+                if inner is None or inner:
+                    return union(inner) if inner else None
         return ()
+
+    def _spread_over(self, before: list[Flow], expr: f.Expr, frame: Frame, key: str) -> list[Flow] | None:
+        """What stands under a key once a mapping is spread over `before`: each way that lacks the key leaves what stood there."""
+        present: list[Flow] = []
+        gaps: list[Flow] = []
+        for flow in self.value(expr, frame):
+            got = self.keyed(flow.thing, key)
+            if got is None:
+                return None
+            present.extend(x for x in got if not isinstance(x.thing, Absent))
+            gaps.extend(x for x in got if isinstance(x.thing, Absent))
+            if not got:
+                gaps.append(_without(flow))
+        if not present:
+            return before
+        return [*present, *(before or gaps)] if gaps else present
 
     def _keyed_call(self, thing: Obj, key: str) -> Flows | None:
         assert isinstance(thing.node, f.Call) and thing.frame is not None
@@ -1206,11 +1217,10 @@ class Resolver:
             if arg.name == key:
                 return self.value(arg.value, thing.frame)
             if arg.spread or arg.name is None:
-                for flow in self.value(arg.value, thing.frame):
-                    got = self.keyed(flow.thing, key)
-                    if got is None:
-                        return None
-                    out.extend(got)
+                spread = self._spread_over(out, arg.value, thing.frame, key)
+                if spread is None:
+                    return None
+                out = spread
         return self._with_stores(thing, key, out)
 
     def _keyed_literal(self, thing: Obj, key: str) -> Flows | None:
@@ -1219,11 +1229,10 @@ class Resolver:
         out: list[Flow] = []
         for pair in node.items:
             if pair.spread:
-                for flow in self.value(pair.value, frame):
-                    got = self.keyed(flow.thing, key)
-                    if got is None:
-                        return None
-                    out.extend(got)
+                spread = self._spread_over(out, pair.value, frame, key)
+                if spread is None:
+                    return None
+                out = spread
             elif pair.key is not None:
                 keys = [k.thing for k in self.value(pair.key, frame)]
                 if any(isinstance(k, Text) and k.whole == key for k in keys):

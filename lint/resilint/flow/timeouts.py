@@ -334,12 +334,20 @@ class Timeouts:
     # ------------------------------------------------------------ written values
 
     def _written(self) -> None:
-        for found in written_slots(self.program):
+        all_found = list(written_slots(self.program))
+        # One value that switches everything off is one fault.
+        off = {
+            (found.where[0], id(found.where[1]))
+            for found in all_found
+            if found.slot.state == "disabled" and found.slot.bound.slot in TIME - {"pool_wait"}
+        }
+        for found in all_found:
             slot = found.slot
             if slot.mismatch and slot.bound.slot in TIME:
                 self._mismatch(found)
             elif slot.state == "disabled" and slot.bound.slot == "pool_wait":
-                self._waits_for_connection(found)
+                if (found.where[0], id(found.where[1])) not in off:
+                    self._waits_for_connection(found)
             elif slot.state == "disabled" and slot.bound.slot in TIME and not self._covered(found):
                 fn, node = found.where
                 confidence = Confidence.HIGH
