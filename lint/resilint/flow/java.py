@@ -25,6 +25,7 @@ from resilint.flow.values import (
     Unknown,
     union,
     unknown,
+    wrong_unit,
 )
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, Klass, Module, walk, walk_block
@@ -404,7 +405,7 @@ class Java:
         for given in self.resolver.value(unit.expr, unit.frame):
             for flow in flows:
                 if isinstance(flow.thing, Unknown) and isinstance(given.thing, Num):
-                    wrong = _mismatch(flow.thing.unit, float(given.thing.number))
+                    wrong = wrong_unit(flow.thing.unit, float(given.thing.number))
                     out.append(flow._replace(thing=Unknown(flow.thing.why, wrong)) if wrong else flow)
                 elif not isinstance(flow.thing, Num) or not isinstance(given.thing, Num):
                     out.append(flow if isinstance(flow.thing, Unknown) else Flow(Unknown("a duration in an unknown unit")))
@@ -412,7 +413,9 @@ class Java:
                     out.append(flow)
                 else:
                     length = float(flow.thing.number) * float(given.thing.number)
-                    out.append(flow._replace(thing=Num(length, "dur", named=_mismatch(flow.thing.unit, float(given.thing.number)))))
+                    out.append(
+                        flow._replace(thing=Num(length, "dur", named=wrong_unit(flow.thing.unit, float(given.thing.number))))
+                    )
         return union(out)
 
 
@@ -463,14 +466,6 @@ def _changed(thing: Thing, op: str, other: Thing, unit: str) -> Thing:
     if not by:
         return Unknown("a duration of unknown length")
     return Num(length / by) if other.unit == "dur" else Num(length / by, "dur")
-
-
-def _mismatch(named: str, unit: float) -> str:
-    """The two units where a number named in one is counted in another."""
-    if named not in SECONDS:
-        return ""
-    said = next((name for name, seconds in (*SECONDS.items(), ("d", 86400.0)) if seconds == unit), "")
-    return f"{named} times {said}" if said and said != named else ""
 
 
 def _alike(one: Fun, other: Fun) -> bool:

@@ -285,8 +285,8 @@ class Reach:
                         grown = True
 
     def _declared(self, fun: Fun) -> Iterator[Definition]:
-        """Variables that a function declares with a type; looked for only where it calls one of the methods in question."""
-        if any(c.rpartition(".")[2] in self.methods for c in fun.head.calls):
+        """Variables that a function or file declares with a type; looked for only where it calls one of the methods in question."""
+        if fun.index == 0 or any(c.rpartition(".")[2] in self.methods for c in fun.head.calls):
             for defs in fun.body.definitions.values():
                 yield from (d for d in defs if d.type is not None)
 
@@ -523,6 +523,7 @@ class Reach:
         if base:
             receiver = fun.head.params[0].name if fun.is_method else None
             return self._store(last, self._owner(fun) if base in (receiver, "self") else None, fun.module.is_test)
+        fun = self._declaring(fun, last)
         if fun.index == 0 or last in fun.body.outer_names:
             if fun.module in self.names.get(last, ()):
                 return False
@@ -536,6 +537,16 @@ class Reach:
             if inner.parent is fun:
                 self._hold_local(inner, last)
         return True
+
+    def _declaring(self, fun: Fun, name: str) -> Fun:
+        """The function, or the file's body, whose variable an assignment means: Go's `=` declares nothing."""
+        at = fun
+        while self.language == "go" and at.index:
+            defs = at.body.definitions.get(name, ())
+            if name in at.params or any(not isinstance(d.node, f.Assign) or d.node.declares for d in defs):
+                return at
+            at = at.parent or fun.module.functions[0]
+        return at
 
     def _pass(self, site: CallSite, position: int, arg: f.Arg) -> None:
         name = site.last

@@ -37,6 +37,7 @@ from resilint.flow.values import (
     Unknown,
     union,
     unknown,
+    wrong_unit,
 )
 from resilint.flow.wiring import Wiring
 from resilint.flow.wiring import parameter as wired_parameter
@@ -2784,7 +2785,9 @@ def _arithmetic(op: str, a: Thing, b: Thing) -> Thing | None:
     if op in ("*", "/"):
         known, other = (a, b) if isinstance(a, Num) else (b, a)
         if isinstance(known, Num) and known.unit == "dur" and op == "*":
-            return Unknown("a duration of unknown length", "dur")
+            named = other.unit if isinstance(other, Unknown) and other.unit != "min" else ""  # `_min` may mean the least
+            wrong = wrong_unit(named, float(known.number))
+            return Unknown("a duration of unknown length", wrong or "dur")
         if isinstance(known, Num) and isinstance(other, Unknown):
             unit = _scaled(op, other.unit, float(known.number))
     elif isinstance(a, Unknown) and isinstance(b, Num):

@@ -452,7 +452,7 @@ class Slots:
                     base, mismatch="a value in {} is given together with the unit {}".format(*thing.unit.split(" times "))
                 )
             case Unknown():
-                yield base
+                yield replace(base, mismatch=_named_wrongly(thing, row, where[0].module.language))
             case _:
                 yield replace(base, state="finite")
 
@@ -1103,6 +1103,20 @@ def _disables(row: Bound, thing: Num) -> bool:
         elif isinstance(value, int | float) and not isinstance(number, bool) and float(number) == float(value):
             return True
     return False
+
+
+_NAMED = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}
+"""Units that a name may promise. `_min` is left out: it means the least as often as minutes."""
+
+
+def _named_wrongly(thing: Unknown, row: Bound, language: str) -> str:
+    """Why a value of unknown length, by the unit that its name promises, cannot be meant as the slot takes it; empty: it may."""
+    if thing.unit not in _NAMED or thing.unit == row.unit:
+        return ""
+    if row.unit == "dur":
+        bare = language == "go" and thing.why == "raw duration"
+        return f"a value named in {_NAMED[thing.unit]} is taken for nanoseconds, without a unit beside it" if bare else ""
+    return f"the value is named in {thing.unit}, the slot counts {row.unit}" if row.unit in _NAMED else ""
 
 
 def _nanoseconds(seconds: float, thing: Num) -> str:

@@ -579,7 +579,7 @@ def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Itera
                 for pair in new.fields:
                     if isinstance(pair.key, f.Ref) and pair.key.name == row.field:
                         for slot in slots.classified(row, resolver.ask(pair.value, frame), obj, (fn, pair.value)):
-                            if slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown):
+                            if slot.mismatch or (slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown)):
                                 yield WrittenSlot(slot, slot.written or (fn, pair.value), f"{kind}.{row.field}", obj)
         for key, defs in fn.body.definitions.items():
             base, _, last = key.rpartition(".")
@@ -595,7 +595,7 @@ def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Itera
                     for row in resolver.table(fn.module).bounds(thing.type or "?"):
                         if row.field == last:
                             for slot in slots.classified(row, resolver.defined(d, frame), thing, (fn, d.expr)):
-                                if slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown):
+                                if slot.mismatch or (slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown)):
                                     yield WrittenSlot(slot, slot.written or (fn, d.expr), f"{thing.type}.{last}", thing)
 
 

@@ -329,3 +329,11 @@ def union(*groups: Iterable[Flow]) -> Flows:
 def unknown(why: str, unit: str = "") -> Flows:
     """The answer that is none."""
     return (Flow(Unknown(why, unit)),)
+
+
+def wrong_unit(named: str, seconds: float) -> str:
+    """`ms times s`: the two units where a number named in one is counted in another, of so many seconds; empty where they agree."""
+    if named not in SECONDS:
+        return ""
+    said = next((name for name, length in (*SECONDS.items(), ("d", 86400.0)) if length == seconds), "")
+    return f"{named} times {said}" if said and said != named else ""
