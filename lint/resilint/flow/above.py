@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.marks import Path, counts, keys_of, matches_path, plain, prefixes, steps_of
+from resilint.flow.marks import Path, counts, keys_of, matches_path, pattern_of, plain, prefixes, steps_of
 from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.spawns import short
 from resilint.flow.surfaces import Written, judge
@@ -493,14 +493,14 @@ class Aboves:
         self, row: DeadlineRow, library: Library, path: str, settings: list[tuple[Path, f.Setting]]
     ) -> Iterator[_Figure]:
         for mark in row.document:
-            if not any(matches_path(_pattern(mark.key), have) and counts(mark, s) for have, s in settings):
+            if not any(matches_path(pattern_of(mark.key), have) and counts(mark, s) for have, s in settings):
                 return
-        wanted = _pattern(row.block)
+        wanted = pattern_of(row.block)
         blocks: dict[Path, list[tuple[Path, f.Setting]]] = {}
         for have, setting in settings:
             for size in prefixes(wanted, have):
                 blocks.setdefault(have[:size], []).append((have[size:], setting))
-        key = _pattern(row.key or "")
+        key = pattern_of(row.key or "")
         for place, inside in blocks.items():
             if not all(self._stands(condition.key, condition.values, condition.unset, inside) for condition in row.when):
                 continue
@@ -513,8 +513,8 @@ class Aboves:
                 around = around[:-1]
                 found = _key_below(around, key, settings)
             if found is None and row.base is not None:
-                found = _key_below(_pattern(row.base), key, settings)
-            shared = next((s for have, s in inside if row.share is not None and matches_path(_pattern(row.share), have)), None)
+                found = _key_below(pattern_of(row.base), key, settings)
+            shared = next((s for have, s in inside if row.share is not None and matches_path(pattern_of(row.share), have)), None)
             default_of = shared if row.share is not None else names[0] if names else None
             place_of = found if found is not None else default_of if row.default is not None else None
             if place_of is None:
@@ -540,13 +540,13 @@ class Aboves:
         """Who stands behind names that the document itself explains: the servers of an upstream."""
         for name in names:
             hosts = {host for word in name.split() if (host := _full_host(word))}
-            patterns = [_pattern(via.replace("{}", f"[{host}]")) for via in row.via for host in sorted(hosts)]
+            patterns = [pattern_of(via.replace("{}", f"[{host}]")) for via in row.via for host in sorted(hosts)]
             found = [s.text for have, s in settings if any(matches_path(pattern, have) for pattern in patterns)]
             yield from found or [name]
 
     @staticmethod
     def _stands(key: str, values: tuple[str, ...], unset: bool, inside: list[tuple[Path, f.Setting]]) -> bool:
-        found = [s for have, s in inside if matches_path(_pattern(key), have)]
+        found = [s for have, s in inside if matches_path(pattern_of(key), have)]
         if not found:
             return unset
         return not values or any(fnmatchcase(s.text.lower(), value) for s in found for value in values)
@@ -657,7 +657,7 @@ def _loosest(figures: list[_Figure]) -> list[_Figure]:
 
 def _named(name: str, inside: list[tuple[Path, f.Setting]], document: list[tuple[Path, f.Setting]]) -> Iterator[f.Setting]:
     anywhere = name.startswith(".")
-    wanted = _pattern(name.lstrip("."))
+    wanted = pattern_of(name.lstrip("."))
     for have, setting in document if anywhere else inside:
         if setting.kind not in ("map", "list") and matches_path(wanted, have):
             yield setting
@@ -665,16 +665,10 @@ def _named(name: str, inside: list[tuple[Path, f.Setting]], document: list[tuple
 
 def _needs(row: DeadlineRow) -> frozenset[str]:
     """The plain keys without which a document has nothing for a row."""
-    keys = [*_pattern(row.block)]
+    keys = [*pattern_of(row.block)]
     if row.default is None:
-        keys += _pattern(row.key or "")
+        keys += pattern_of(row.key or "")
     return frozenset(plain(step) for step in keys if step and not step.endswith("*"))
-
-
-@lru_cache(maxsize=512)
-def _pattern(key: str) -> Path:
-    """The steps of a dotted key; one in square brackets may hold dots."""
-    return tuple(part[1:-1] if part.startswith("[") else part for part in re.findall(r"\[[^\]]*\]|[^.\[\]]+", key))
 
 
 def _key_below(around: Path, key: Path, settings: list[tuple[Path, f.Setting]]) -> f.Setting | None:

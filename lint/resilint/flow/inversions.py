@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from resilint.flow.above import Above
 from resilint.flow.effects import Term, Worst, shown
+from resilint.flow.limit_pairs import LimitPairs
 from resilint.flow.queues import say
 from resilint.flow.timeouts import Fault
 from resilint.link.code import Fun
@@ -43,13 +44,17 @@ class Inversions:
     def single(self) -> list[Fault]:
         """Deadlines that a single try of everything exceeds already (RS106)."""
         found = [self._fault(cases) for cases in self._by_owner if any(not case.retried for case in cases)]
-        return sorted([*found, *self._endless], key=lambda fault: (fault.span, fault.message))
+        return sorted([*found, *self._endless, *self._pairs.faults(False)], key=lambda fault: (fault.span, fault.message))
 
     @cached_property
     def retried(self) -> list[Fault]:
         """Deadlines that only retries exceed (RS505)."""
         found = [self._fault(cases) for cases in self._by_owner if all(case.retried for case in cases)]
-        return sorted(found, key=lambda fault: (fault.span, fault.message))
+        return sorted([*found, *self._pairs.faults(True)], key=lambda fault: (fault.span, fault.message))
+
+    @cached_property
+    def _pairs(self) -> LimitPairs:
+        return LimitPairs(self.program)
 
     @cached_property
     def _cases(self) -> tuple[_Case, ...]:

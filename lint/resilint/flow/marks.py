@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -23,6 +24,12 @@ def counts(mark: SettingMark, setting: f.Setting) -> bool:
 def steps_of(path: Path) -> Path:
     """A path with dotted keys taken apart, as properties files write them."""
     return tuple(part for step in path for part in (step.split(".") if " " not in step and "/" not in step else (step,)))
+
+
+@lru_cache(maxsize=1024)
+def pattern_of(key: str) -> Path:
+    """The steps of a dotted key of a row; one in square brackets may hold dots."""
+    return tuple(part[1:-1] if part.startswith("[") else part for part in re.findall(r"\[[^\]]*\]|[^.\[\]]+", key))
 
 
 def keys_of(settings: Iterable[f.Setting]) -> frozenset[str]:

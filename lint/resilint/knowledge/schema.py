@@ -484,6 +484,48 @@ class IdleRow(DeadlineRow, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Key below the block, as a count or switch, without which connections are not kept at all."""
 
 
+class LimitRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A limit in settings: what is written for one thing of a kind, in one block of a document."""
+
+    what: str
+    """For messages: a noun phrase."""
+    formats: tuple[str, ...] = ()
+    document: tuple[SettingMark, ...] = ()
+    block: str = ""
+    when: tuple[Condition, ...] = ()
+    """Other keys below the block."""
+    keys: tuple[str, ...] = ()
+    """Keys below the block; those that are written add up, and the first of them is its place. Empty: nobody can write it."""
+    default: float | None = None
+    """Seconds where none of them is written."""
+    unit: Unit = "s"
+    bare: Unit = "s"
+    disabled: tuple[Scalar | Literal["negative", "zero"], ...] = ()
+    tries: tuple[str, ...] = ()
+    """Keys below the block of how often it is used one after the other; several multiply."""
+    retries: bool = False
+    """They leave the first try out."""
+    tries_default: tuple[int, ...] = ()
+    """What holds for each where it is not written; empty: there is one try."""
+    names: tuple[str, ...] = ()
+    """Keys below the block that name what it belongs to; the last step of the block is its own name."""
+
+
+class LimitPairRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Two limits of settings of which the inner has to be the shorter. In one `block`; in one `document` or `project`, where one
+    names the other, or where there is only one outer one."""
+
+    outer: LimitRef
+    inner: LimitRef
+    where: Literal["block", "document", "project"] = "block"
+    names_only: bool = False
+    """Only where one names the other."""
+    equal: bool = False
+    """As long as the outer is too long."""
+    then: str
+    """What happens, for messages: a clause."""
+
+
 class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """External functions and methods of one behaviour."""
 
@@ -980,6 +1022,8 @@ class RouteRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
     """Names of RPC services, or paths that begin with one."""
+    upstreams: tuple[str, ...] = ()
+    """Addresses that a proxy calls in turn."""
     attempts: str
     counts_retries: bool = False
     default: int | None = None
@@ -1033,6 +1077,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     calls: tuple[CallEntry, ...] = ()
     entries: tuple[EntryRow, ...] = ()
     deadlines: tuple[DeadlineRow, ...] = ()
+    limit_pairs: tuple[LimitPairRow, ...] = ()
     idles: tuple[IdleRow, ...] = ()
     errors: tuple[ErrorEntry, ...] = ()
     error_calls: tuple[ErrorCall, ...] = ()
