@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from resilint import facts as f
 from resilint.flow.inputs import Size
 from resilint.flow.lists import Words, words
-from resilint.flow.spawns import Fanout, family, over_loop
+from resilint.flow.spawns import WAITS, Fanout, family, over_loop
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Obj
 from resilint.link.code import CODE, Arm, CallSite, Fun, dotted, last_name, walk, walk_block
@@ -21,8 +21,18 @@ if TYPE_CHECKING:
 _DEPTH = 4
 _CALLERS = 2
 _MOST_FUNCTIONS = 200
+_MOST_CALLERS = 24
 _GROWING = frozenset({"data", "input", "parameter"})
 """Sizes of what nobody here limits. A field that other code fills is seldom long."""
+
+
+class Way(NamedTuple):
+    """A log call in a way that is taken because one of some calls failed."""
+
+    site: CallSite
+    arm: Arm
+    """The way: a handler, or a branch behind the test of an error."""
+    calls: tuple[CallSite, ...]
 
 
 class Failing(NamedTuple):
@@ -30,10 +40,15 @@ class Failing(NamedTuple):
 
     site: CallSite
     arm: Arm
-    """The way: a handler, or a branch behind the test of an error."""
     failed: CallSite
-    goes_on: bool
-    """Whether what is around goes on afterwards as if nothing had been: the loop with the next element."""
+
+
+class Growth(NamedTuple):
+    """What a line of log is written for each of."""
+
+    size: Size
+    over: str
+    steps: tuple[Step, ...] = ()
 
 
 class LogStorms:
@@ -45,16 +60,22 @@ class LogStorms:
         self.errors = program.errors
         self.sizes = program.sizes
         self.words = Words(program)
-        self._failing: dict[Fun, tuple[Failing, ...]] = {}
+        self._written: dict[Fun, tuple[Way, ...]] = {}
+        self._known: dict[int, Failing | None] = {}
+        self._reaching: dict[Fun, bool] = {}
 
     def all(self) -> Iterator[Fault]:
         """One fault for each log call (RS701)."""
         found: dict[tuple[str, int], Fault] = {}
         for fn in self._candidates():
-            for failing in self.failing(fn):
-                fault = self._in_loop(failing) or self._called_in_loop(failing)
-                if fault is not None:
-                    found.setdefault((fn.module.path, failing.site.call.at), fault)
+            for way in self._ways(fn):
+                # What a call reaches is the dearest question: it comes last.
+                growth = self._in_loop(way) or self._called_in_loop(way)
+                failing = self._confirmed(way) if growth is not None else None
+                if growth is not None and failing is not None:
+                    found.setdefault(
+                        (fn.module.path, way.site.call.at), self._fault(failing, growth.size, growth.over, growth.steps)
+                    )
         for fault, site in self._under_fanouts():
             found.setdefault((site.fn.module.path, site.call.at), fault)
         yield from (found[key] for key in sorted(found))
@@ -106,28 +127,35 @@ class LogStorms:
 
     # ------------------------------------------------------------ failure ways
 
-    def failing(self, fn: Fun) -> tuple[Failing, ...]:
-        """The log calls of a function behind the failure of a call to a peer, one for each way."""
-        known = self._failing.get(fn)
+    def _ways(self, fn: Fun) -> tuple[Way, ...]:
+        """The ways of a function that are taken because something failed, and log: one for each, as they are written."""
+        known = self._written.get(fn)
         if known is None:
-            known = self._failing[fn] = tuple(self._find_failing(fn))
+            known = self._written[fn] = tuple(self._find_ways(fn))
         return known
 
-    def _find_failing(self, fn: Fun) -> Iterator[Failing]:
+    def _find_ways(self, fn: Fun) -> Iterator[Way]:
         logs = self._log_names[fn.module.language]
         seen: set[int] = set()
         for site in fn.body.calls:
             if site.last not in logs or site.how:
                 continue
-            way = self._way(site)
-            if way is None or id(way) in seen or self._is_guarded(site, way):
+            arm = self._way(site)
+            if arm is None or id(arm) in seen:
                 continue
-            if not self._is_log(site):
-                continue
-            failed = self._failed(way, fn)
-            if failed is not None and not (site.call.at <= failed.call.at < site.call.end):
-                seen.add(id(way))
-                yield Failing(site, way, failed, not _leaves_loop(way))
+            calls = [s for s in self._tried(arm, fn) if s.how != "defer" and not (site.call.at <= s.call.at < site.call.end)]
+            calls = [s for s in calls[:12] if fn in self._waiting or s.last in self._leading]
+            if calls and not self._is_guarded(site, arm):
+                seen.add(id(arm))
+                yield Way(site, arm, tuple(calls))
+
+    def _confirmed(self, way: Way) -> Failing | None:
+        """The call to a peer that fails, where the line is one of log and a peer is called at all."""
+        key = id(way.site.call)
+        if key not in self._known:
+            failed = next((site for site in way.calls if self._goes_out(site)), None) if self._is_log(way.site) else None
+            self._known[key] = Failing(way.site, way.arm, failed) if failed is not None else None
+        return self._known[key]
 
     def _is_log(self, site: CallSite) -> bool:
         quiet = self.words.of("log_quiet")
@@ -171,20 +199,32 @@ class LogStorms:
                     return arm
         return None
 
-    def _failed(self, way: Arm, fn: Fun) -> CallSite | None:
-        """The call to a peer whose failure leads to a way."""
-        if way.kind == "handler" and isinstance(way.node, f.Try):
-            inside = [s for s in fn.body.calls if any(b.at <= s.call.at < b.end for b in way.node.body)]
-        elif isinstance(way.node, f.If):
-            inside = self.errors.origin(_error_tested(way.node.test, way.kind), fn, way.node.test.at)
-        else:
-            return None
-        return next(
-            (site for site in inside[:12] if site.how != "defer" and self._may_go_out(site) and self.errors.goes_out(site)), None
-        )
+    def _tried(self, arm: Arm, fn: Fun) -> list[CallSite]:
+        """The calls whose failure leads to a way."""
+        if arm.kind == "handler" and isinstance(arm.node, f.Try):
+            return [s for s in fn.body.calls if any(b.at <= s.call.at < b.end for b in arm.node.body)]
+        if isinstance(arm.node, f.If):
+            return self.errors.origin(_error_tested(arm.node.test, arm.kind), fn, arm.node.test.at)
+        return []
 
-    def _may_go_out(self, site: CallSite) -> bool:
-        return site.fn in self._waiting or site.last in self._leading
+    def _goes_out(self, site: CallSite) -> bool:
+        """Whether a call reaches a peer, directly or through functions of the program."""
+        if site.fn.module.language != "python":
+            return self.errors.goes_out(site)
+        if site.fn in self._waiting and any(t.entry is not None and t.entry.does in WAITS for t in self.program.targets(site)):
+            return True
+        return site.last in self._leading and any(self._reaches(callee, 0) for callee in self.program.callees(site)[:4])
+
+    def _reaches(self, fn: Fun, depth: int) -> bool:
+        """Whether a function comes to a call that waits for a peer, by calls of names that lead there."""
+        if fn in self._waiting:
+            return True
+        known = self._reaching.get(fn)
+        if known is None and depth < _CALLERS:
+            self._reaching[fn] = False
+            sites = [site for site in fn.body.calls if site.last in self._leading][:12]
+            known = self._reaching[fn] = any(self._reaches(c, depth + 1) for site in sites for c in self.program.callees(site)[:4])
+        return bool(known)
 
     # ------------------------------------------------------------ what lets only some lines through
 
@@ -250,25 +290,23 @@ class LogStorms:
 
     # ------------------------------------------------------------ for every element
 
-    def _in_loop(self, failing: Failing) -> Fault | None:
+    def _in_loop(self, way: Way) -> Growth | None:
         """The failure way of a loop over data that goes on with the next element."""
-        if not failing.goes_on:
+        if _leaves_loop(way.arm):
             return None
-        site = failing.site
-        for loop in self._loops_around(failing.arm, site.fn):
-            size = self.sizes.loop(loop, self.resolver.frame(site.fn))
-            if size.kind in _GROWING and not self._gives_up(loop):
-                return self._fault(failing, size, over_loop(loop, self.program, site.fn), ())
-            return None
-        round_ = self.sizes.streams.round_of(site.fn)
-        if round_ is not None:
-            size = self.sizes.loop(round_.site.call, self.resolver.frame(round_.site.fn))
-            if size.kind in _GROWING:
-                return self._fault(failing, size, over_loop(round_.site.call, self.program, round_.site.fn), ())
-        return None
+        fn = way.site.fn
+        loops = self._loops_around(way.arm)
+        if loops:
+            return self._grown(loops[0], fn) if not self._gives_up(loops[0]) else None
+        round_ = self.sizes.streams.round_of(fn)
+        return self._grown(round_.site.call, round_.site.fn) if round_ is not None else None
+
+    def _grown(self, loop: f.Node, fn: Fun, steps: tuple[Step, ...] = ()) -> Growth | None:
+        size = self.sizes.loop(loop, self.resolver.frame(fn))
+        return Growth(size, over_loop(loop, self.program, fn), steps) if size.kind in _GROWING else None
 
     @staticmethod
-    def _loops_around(arm: Arm, fn: Fun) -> list[f.Node]:
+    def _loops_around(arm: Arm) -> list[f.Node]:
         return [a.node for a in reversed(arm.chain()) if a.kind in ("loop", "comp")]
 
     @staticmethod
@@ -288,34 +326,42 @@ class LogStorms:
                 return True
         return False
 
-    def _called_in_loop(self, failing: Failing) -> Fault | None:
+    def _called_in_loop(self, way: Way) -> Growth | None:
         """A function that logs a failure and is called for each element of something."""
-        fn = failing.site.fn
-        if fn in self.program.entries or fn.head.kind == "module" or self._raises(failing):
+        fn = way.site.fn
+        if fn in self.program.entries or (fn.head.kind != "free" and fn.head.kind != "method") or self._raises(way):
             return None
         pending: list[tuple[Fun, tuple[Step, ...], int]] = [(fn, (), 0)]
         seen = {fn}
-        while pending and len(seen) < _MOST_FUNCTIONS:
+        while pending and len(seen) < _MOST_CALLERS:
             one, steps, depth = pending.pop()
-            for _, site, _, _ in self.resolver.callers(one)[0]:
-                if site.fn.module.is_test or not self._serves(site.fn) or site.how == "go":
-                    continue
+            for site in self._calls_of(one):
                 step = self.program.step(site.fn, site.call, f"{site.fn.head.qual} calls {one.head.qual}")
-                loops = self._loops_around(site.arm, site.fn)
-                if loops:
-                    size = self.sizes.loop(loops[0], self.resolver.frame(site.fn))
-                    ends = self._gives_up(loops[0]) or _is_tested(site)
-                    if size.kind in _GROWING and not ends:
-                        return self._fault(failing, size, over_loop(loops[0], self.program, site.fn), (step, *steps))
-                elif depth + 1 < _CALLERS and site.fn not in seen and site.fn not in self.program.entries:
+                loops = self._loops_around(site.arm)
+                if loops and not self._gives_up(loops[0]) and not _is_tested(site):
+                    growth = self._grown(loops[0], site.fn, (step, *steps))
+                    if growth is not None and one in self.program.callees(site):
+                        return growth
+                elif not loops and depth + 1 < _CALLERS and site.fn not in seen and site.fn not in self.program.entries:
                     seen.add(site.fn)
                     pending.append((site.fn, (step, *steps), depth + 1))
         return None
 
+    def _calls_of(self, fn: Fun) -> Iterator[CallSite]:
+        """Calls that may be of a function, by its name; of names that many bear none is followed."""
+        callers = [
+            c for c in self.program.names.callers(fn.name) if c.module.language == fn.module.language and not c.module.is_test
+        ]
+        if len(callers) > _MOST_CALLERS:
+            return
+        for caller in callers:
+            if self._serves(caller):
+                yield from (site for site in caller.body.calls if site.last == fn.name and site.how != "go")
+
     @staticmethod
-    def _raises(failing: Failing) -> bool:
+    def _raises(way: Way) -> bool:
         """Whether the failure goes on to the caller after the line: whoever loops may stop there."""
-        return any(isinstance(node, f.Raise) for node in walk_block(_block_of(failing.arm)))
+        return any(isinstance(node, f.Raise) for node in walk_block(_block_of(way.arm)))
 
     # ------------------------------------------------------------ under fan-outs
 
@@ -333,8 +379,9 @@ class LogStorms:
             for _ in range(_DEPTH):
                 following: list[Fun] = []
                 for fn in layer:
-                    if fn in logging:
-                        for failing in self.failing(fn):
+                    for way in self._ways(fn) if fn in logging else ():
+                        failing = self._confirmed(way)
+                        if failing is not None:
                             yield self._of_fanout(failing, fanout, seen[fn]), failing.site
                     for site, callee in spawning.callees(fn):
                         if callee not in seen and len(seen) < _MOST_FUNCTIONS:

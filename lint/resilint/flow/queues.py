@@ -208,7 +208,8 @@ class Queues:
 
     def service(self, queue: Queue) -> tuple[Case | None, list[Consumer]]:
         """The figures of a queue, where they are known, and who serves it."""
-        return self._case(queue), self._consumers(queue)
+        case = self._case(queue)
+        return case, self._consumers(queue) if case is not None else []
 
     def _case(self, queue: Queue) -> Case | None:
         """All figures of a queue; none where one that every rule needs is not known."""
