@@ -238,6 +238,60 @@ def test_other_ways_are_left_out(asked: Asked) -> None:
     assert [p.seconds for p in flat(budget.parts)] == [4]
 
 
+def test_a_flag_that_a_caller_gives_chooses_the_way(asked: Asked) -> None:
+    budgets = asked(
+        """
+        def redeploy(detached, dry=False):
+            if detached:
+                return
+            if not dry:
+                requests.post("http://deploy", timeout=(30, 30))
+            requests.post("http://log", timeout=(1, 1))
+
+        @app.post("/hook")
+        def hook():
+            redeploy(True)
+            requests.get("http://a", timeout=(1, 2))
+
+        @app.post("/poll")
+        def poll():
+            redeploy(detached=False)
+
+        @app.post("/dry")
+        def dry():
+            redeploy(False, dry=True)
+
+        @app.post("/maybe")
+        def maybe(detached):
+            redeploy(detached)
+        """
+    )
+    known = {budget.name: budget.known for budget in budgets.ranked(budgets.endpoints)}
+    assert known == {"hook": 3, "poll": 62, "dry": 2, "maybe": 62}
+
+
+def test_what_comes_after_a_large_call_counts(asked: Asked) -> None:
+    wide = "".join(f"\n            step{n}(x + {n})" for n in range(40))
+    steps = "".join(
+        f"\n        def step{n}(x):\n            " + "; ".join(f"print(x, {m})" for m in range(40)) + "\n" for n in range(40)
+    )
+    budget = only(
+        asked(
+            steps
+            + f"""
+        def large(x):{wide}
+
+        @app.get("/")
+        def home(x):
+            large(x)
+            requests.get("http://a", timeout=(1, 2))
+        """
+        )
+    )
+    assert budget.known == 3
+    assert "what lies too deep to be followed" in budget.open
+
+
 def test_what_a_call_that_meets_itself_does_is_left_open(asked: Asked) -> None:
     budget = only(
         asked(

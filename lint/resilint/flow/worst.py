@@ -138,6 +138,9 @@ class Worsts:
         still, self._still = self._still, False
         nested, self._nested = self._nested, 0
         joined, self._joined = self._joined, None
+        # What comes after this call is looked at too, however much there is to see in it.
+        kept = self._left // 4
+        self._left -= kept
         try:
             body = self._block(fn.block, frame, lengths)
             result = Done(worst(body), body, fn)
@@ -146,6 +149,7 @@ class Worsts:
             self._still = still
             self._nested = nested
             self._joined = joined
+            self._left = max(self._left, 0) + kept
         if "search" not in result.worst.open and (not self._active or "loop" not in result.worst.open):
             # What was cut, or met itself, is not the answer to the next question.
             self._functions[key] = result
@@ -174,6 +178,13 @@ class Worsts:
             if id(stmt) in self._free and not isinstance(stmt, f.Select):
                 continue
             rest = block[position + 1 :]
+            flag = self._flag(stmt.test, frame) if isinstance(stmt, f.If) else None
+            if isinstance(stmt, f.If) and flag is not None:
+                way = stmt.then if flag else stmt.orelse
+                parts.append(self._block(way, frame, lengths))
+                if leaves(way):
+                    break
+                continue
             if isinstance(stmt, f.If):
                 parts.append(self._expr(stmt.test, frame, lengths))
                 then, other = leaves(stmt.then), leaves(stmt.orelse)
@@ -197,6 +208,19 @@ class Worsts:
             if isinstance(stmt, f.Return | f.Raise | f.Jump):
                 break
         return Seq(tuple(parts))
+
+    def _flag(self, test: f.Expr | None, frame: Frame) -> bool | None:
+        """What a test says under this call, where it is only a flag that the caller gave as a constant."""
+        if isinstance(test, f.Un) and test.op == "not":
+            inner = self._flag(test.value, frame)
+            return None if inner is None else not inner
+        if not isinstance(test, f.Ref) or frame.args is None or test.name not in frame.fn.params:
+            return None
+        if any(d.kind != "param" for d in frame.fn.body.definitions.get(test.name, ())):
+            return None
+        found = {flow.thing.number if isinstance(flow.thing, Num) else None for flow in self.resolver.ask(test, frame)}
+        flag = found.pop() if len(found) == 1 else None
+        return flag if isinstance(flag, bool) else None
 
     def _statement(self, stmt: f.Stmt, frame: Frame, lengths: dict[str, int]) -> Effect:
         match stmt:
