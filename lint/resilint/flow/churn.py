@@ -60,6 +60,10 @@ _OF_CONTEXT = re.compile(
 )
 """Parameters that are the same from call to call."""
 
+_NOT_A_MESSAGE = re.compile(
+    r"connect|start|stop|close|open|init|ready|signal|shutdown|exit|later|soon|call_at|done|timer", re.IGNORECASE
+)
+
 Kind = Literal["loop", "request", "message", "task"]
 
 
@@ -270,6 +274,9 @@ class Churn:
             entry = self.program.entries.get(fn)
             if entry is not None:
                 return self._of_entry(fn, entry)
+            depended = self._depended(fn)
+            if depended is not None:
+                return depended
             if any(_decorator(d) not in _CHANGES_NOTHING for d in fn.head.decorators):
                 return None
             for caller, called, _, _ in self.resolver.callers(fn)[0][:_CALLERS]:
@@ -525,10 +532,11 @@ class Churn:
 
     def _size(self, loop: f.Node, frame: Frame) -> Size | None:
         """How often a loop goes round, if that may be often."""
-        if isinstance(loop, f.Loop) and loop.form in ("ever", "while"):
-            return Size("event") if self._takes(loop, frame.fn) else None
         size = self.program.sizes.loop(loop, frame)
-        return size if size.grows or size.kind == "event" else None
+        if size.grows or size.kind == "event":
+            return size
+        endless = isinstance(loop, f.Loop) and loop.form in ("ever", "while")
+        return Size("event") if endless and isinstance(loop, f.Loop) and self._takes(loop, frame.fn) else None
 
     def _takes(self, loop: f.Loop, fn: Fun) -> bool:
         """Whether a loop that has no end begins each round by waiting for something to do."""
@@ -622,16 +630,31 @@ class Churn:
             kind, f"every {word}", (self.program.step(fn, at, f"{fn.head.qual} runs once for every {word}: {entry.because}"),)
         )
 
+    def _depended(self, fn: Fun) -> Round | None:
+        """A function that a framework runs for each request since a handler's parameter asks for its result: `Depends(client)`."""
+        modules = dict.fromkeys(user.module for user in self.program.names.values_of.get(fn.name, ()))
+        users = (user for module in modules for user in module.functions if user in self.program.entries)
+        for user in users:
+            for param in user.head.params:
+                call = param.default
+                if not isinstance(call, f.Call) or not call.args or dotted(call.args[0].value).rpartition(".")[2] != fn.name:
+                    continue
+                scope = self.resolver.frame(user.module.functions[0])
+                names = (self.resolver.canonical(x.thing) for x in self.resolver.ask(call.fn, scope))
+                table = self.resolver.table(user.module)
+                if not any(row.kind == "middleware" for name in names if name for row in table.registration(name)):
+                    continue
+                if any(isinstance(x.thing, FnVal) and x.thing.fn is fn for x in self.resolver.ask(call.args[0].value, scope)):
+                    return self._of_entry(user, self.program.entries[user])
+        return None
+
     @staticmethod
     def _per_message(fn: Fun, entry: Entry) -> bool:
         """Whether a worker or callback runs once for each message, not once for ever or at the start or end."""
         if entry.kind == "worker":
             return entry.because.startswith(("decorated", "annotated")) or fn.name.startswith("on")
-        return bool(entry.inputs) and not re.search(
-            r"connect|start|stop|close|open|init|ready|signal|shutdown|exit|later|soon|call_at|done|timer",
-            f"{entry.because} {fn.name}",
-            re.IGNORECASE,
-        )
+        said = f"{entry.because.rpartition('.')[2]} {fn.name}"
+        return bool(entry.inputs) and not _NOT_A_MESSAGE.search(said)
 
     @cached_property
     def _spawned(self) -> dict[Fun, list[Spawn]]:

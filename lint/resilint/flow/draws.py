@@ -181,7 +181,11 @@ class Draws:
             return
         if number == inf and not kept.written:
             return  # RS301 says it, and no number was meant for it.
-        place = self._place_of(pool) or self._at_wait(draw)
+        place = self._place_of(pool)
+        if place is None:
+            if not self._only_holder(draw.wait):
+                return  # The process's own client may stand in for one that is not known here.
+            place = self._at_wait(draw)
         over = width_there / max(kept.number, 0.5)
         known = churning.get((place[0].path, place[1]))
         if known is None or known[0] < over:
@@ -273,6 +277,10 @@ class Draws:
                 return own, own.line
         span = self.program.span_of(made, node)
         return span, span.line
+
+    def _only_holder(self, wait: Wait) -> bool:
+        holders = {target.holder for target in self.program.targets(wait.site)}
+        return len(holders) == 1
 
     def _at_wait(self, draw: Draw) -> tuple[Span, int]:
         span = self.program.span_of(draw.wait.fn, draw.wait.site.call)
@@ -606,16 +614,22 @@ class Draws:
         """Whether it speaks to a database in the same process, which has no connections to speak of."""
         slots = self.program.slots
         table = self.program.knowledge.of(slots.language(obj))
+
+        def local(name: str) -> bool:
+            return bool(name) and any(entry.in_process or entry.enough == ("lock_wait",) for entry in table.mro(name))
+
         current: Obj | None = obj
-        for _ in range(6):
+        for _ in range(_DEEP + 2):
             if current is None:
                 return False
             name = self.resolver.external_type(current)
-            for level in table.mro(name) if name else ():
-                for behind in slots.behind(level, current):
-                    if any(entry.in_process or entry.enough == ("lock_wait",) for entry in table.mro(str(behind.type))):
-                        return True
+            if local(name) or any(
+                local(str(one.type)) for level in table.mro(name) if name for one in slots.behind(level, current)
+            ):
+                return True
             parts = list(slots.parts(current))
+            if any(local(self.resolver.external_type(part)) for part in parts):
+                return True
             current = current.parent or (parts[0] if parts else None)
         return False
 
