@@ -16,7 +16,7 @@ from resilint.flow.policy_faults import said
 from resilint.flow.routes import Route, Routes
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Bound, FnVal, Obj, Text
-from resilint.flow.waits import Wait
+from resilint.flow.waits import Wait, waits_in
 from resilint.link.code import CallSite, Fun, walk
 from resilint.model import Confidence, Span, Step, Value
 
@@ -114,7 +114,11 @@ class Attempts:
     def _clients(self) -> dict[int, tuple[Wait, Policy | None]]:
         """Calls of clients that repeat by themselves or whose host a proxy repeats, by the identity of the call."""
         out: dict[int, tuple[Wait, Policy | None]] = {}
-        for wait in self.program.all_waits:
+        # Stubs that are generated are seen where a layer stands around them.
+        inside = (
+            wait for fn in sorted(self._layered, key=lambda one: one.key) for wait in waits_in(self.program, fn, "network", "query")
+        )
+        for wait in (*self.program.all_waits, *inside):
             if wait.fn.module.is_test or wait.kind == "connect":
                 continue
             holder = wait.holder
@@ -143,7 +147,8 @@ class Attempts:
         """Functions with a layer of their own outside of clients: a loop, a policy around them, one that runs what it is given."""
         out = {loop.fn for loop in self.program.retries.all() if _counts(loop.tries)}
         for fn in self.policies.with_policies():
-            if _layers(self.policies.of_function(fn)) or any(_layers([policy]) for policy in self._runs(fn).values()):
+            applied = (*self.policies.of_function(fn), *self._runs(fn).values(), *(policy for _, policy in self.policies.loops(fn)))
+            if _layers(applied):
                 out.add(fn)
         return frozenset(fn for fn in out if not fn.module.is_test)
 
@@ -205,13 +210,15 @@ class Attempts:
             for loop in self.program.retries.of(fn)
             if isinstance(loop.node, f.Loop) and _counts(loop.tries)
         ]
+        for loop, policy in self.policies.loops(fn):
+            loops.extend((loop, layer) for layer in _layers([policy]))
         runs = self._runs(fn) if fn in self._layered else {}
         for site in fn.body.calls:
             around = [layer for node, layer in loops if node.at <= site.call.at < node.end and not _is_aside(site, node)]
-            policy = runs.get(id(site.call))
-            if policy is not None:
-                inner = self._largest(self._operation(policy)) or Chain(())
-                yield inner.inside([*around, *_layers([policy])])
+            applied = runs.get(id(site.call))
+            if applied is not None:
+                inner = self._largest(self._operation(applied)) or Chain(())
+                yield inner.inside([*around, *_layers([applied])])
             elif id(site.call) in self._clients:
                 wait, client = self._clients[id(site.call)]
                 step = self.program.step(fn, site.call, f"{said(wait.api)} is called here")
@@ -299,12 +306,17 @@ class Attempts:
                     yield match[1]
 
     def _of_settings(self) -> Iterator[Chain]:
-        """A client's own config and the proxies' routes for one RPC service."""
+        """A client's own config and the proxies' routes for one RPC service; a proxy in front of a mesh for one host."""
         for route in self.routes.all:
             if route.side == "client" and _of_route(route):
                 for service in route.services:
                     for other in self.routes.of_service(service):
                         yield Chain(()).inside([*_of_route(route), *_of_route(other)])
+            elif route.upstreams and _of_route(route):
+                for host in route.upstreams:
+                    for other in self.routes.of_host(host):
+                        if other.what != route.what:
+                            yield Chain(()).inside([*_of_route(route), *_of_route(other)])
 
 
 def _counts(tries: float | None) -> bool:

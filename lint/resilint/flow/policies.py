@@ -188,7 +188,9 @@ class Policies:
             table = self.program.knowledge.of(language)
             for path in sorted(self._makers[language] | (self._near if language == "python" else frozenset())):
                 for fn in modules[path].functions:
-                    called = any(_last(c) in table.rerun_words or not _last(c) for c in fn.head.calls)
+                    called = any(
+                        _last(c) in table.rerun_words or _last(c) in table.policy_words or not _last(c) for c in fn.head.calls
+                    )
                     owner = self.resolver.owner(fn) if language == "java" and not fn.head.decorators else None
                     if fn.head.decorators or called or (owner is not None and owner.decl.decorators):
                         yield fn
@@ -201,6 +203,21 @@ class Policies:
                 for policy in self.of_call(site):
                     if policy.runs is not None:
                         yield site, policy
+
+    def loops(self, fn: Fun) -> Iterator[tuple[f.Loop, Policy]]:
+        """Loops over a policy: `for attempt in Retrying(…):`."""
+        if fn.module.path not in self._makers["python"]:
+            return
+        words = self.resolver.table(fn.module).policy_words
+        for stmt, _ in fn.body.stmts:
+            if isinstance(stmt, f.Loop) and stmt.form == "each" and isinstance(stmt.iter, f.Call | f.Ref):
+                called: f.Expr = stmt.iter
+                if isinstance(called, f.Ref):
+                    called = self._written(called.name, fn) or called
+                if isinstance(called, f.Call) and last_name(called.fn) in words:
+                    policy = self.of_expression(stmt.iter, self.resolver.frame(fn))
+                    if policy is not None:
+                        yield stmt, policy
 
     @staticmethod
     def _calls_policy(site: CallSite, table: Table) -> bool:

@@ -29,6 +29,8 @@ class Route:
     path: str
     hosts: tuple[str, ...]
     services: tuple[str, ...]
+    upstreams: tuple[str, ...]
+    """Hosts that it calls in turn."""
     tries: int
     span: Span
     """The number of tries, else the route."""
@@ -117,6 +119,7 @@ class Routes:
                 services=tuple(
                     dict.fromkeys(_service(t) for key in row.services for t in _values(key, block, inside, document) if _service(t))
                 ),
+                upstreams=tuple(dict.fromkeys(_host(t) for key in row.upstreams for t in _values(key, block, inside, document))),
                 tries=min(tries, row.most) if row.most is not None else tries,
                 span=span,
                 default=written is None,
@@ -149,6 +152,11 @@ def _values(key: str, block: Path, inside: list[tuple[Path, f.Setting]], documen
         start, pattern = block[:-up], split(key[up:])
         return [s.text for s in document if s.path[: len(start)] == start and matches_path(pattern, s.path[len(start) :])]
     return [setting.text for setting in _below(inside, key)]
+
+
+def _host(text: str) -> str:
+    """The host of an address: `http://orders:8080/x` is orders."""
+    return text.rpartition("://")[2].partition("/")[0].partition(":")[0]
 
 
 def _service(text: str) -> str:
