@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _FORMS = (b"\xa4ever", b"\xa5while", b"\xa5count")
 """Forms of loops that need not end by themselves, as encoded."""
 _EACH = b"\xa4each"
+_RESULT = re.compile(rb"[sS]tatus|[cC]ode|\.ok|[sS]uccess|[fF]ail|[eE]rror")
+_TRY = b"\x97\x31"
+"""How a try statement begins, as encoded: seven fields, the first its tag."""
 _ENDLESS = frozenset({"count", "cycle", "repeat"})
 """Iterators without an end."""
 _TURNS = frozenset({"range", "xrange"})
@@ -226,14 +229,19 @@ class Retries:
 
     @staticmethod
     def _may_retry(fn: Fun) -> bool:
-        raw = bytes(fn.module.facts.bodies[fn.index])
+        """Whether a body may hold a retry, by its encoded bytes and its header: decoding comes later."""
         if not fn.head.calls:
             return False
-        if any(form in raw for form in _FORMS):
+        raw = bytes(fn.module.facts.bodies[fn.index])
+        loops = any(form in raw for form in _FORMS)
+        if not loops and _EACH not in raw:
+            return (_TRY in raw or fn.module.language == "go") and _calls_itself(fn)
+        lasts = [call.rpartition(".")[2] for call in fn.head.calls]
+        if not loops and fn.module.language != "go":
+            loops = any(last in _TURNS or last in _ENDLESS or STANDS.match(last) for last in lasts)
+        if loops and (_TRY in raw or fn.module.language == "go" or _RESULT.search(raw)):
             return True
-        if _EACH in raw:
-            return True
-        return any(call.rpartition(".")[2] == fn.name for call in fn.head.calls)
+        return (loops and any(_ACTS.match(last) for last in lasts)) or _calls_itself(fn)
 
     def _find(self, fn: Fun) -> Iterator[RetryLoop]:
         for loop in _loops(fn.block):
@@ -247,7 +255,7 @@ class Retries:
             retry = self._judge(fn, loop, points)
             if retry is not None:
                 yield retry
-        if any(call.rpartition(".")[2] == fn.name for call in fn.head.calls):
+        if _calls_itself(fn):
             yield from self._recursions(fn)
 
     # ------------------------------------------------------------ functions that call themselves
@@ -327,7 +335,9 @@ class Retries:
             return True
         if module.language == "go":
             return isinstance(it, f.Lit)
-        return module.language == "python" and loop.target is not None and not self._is_used(loop)
+        if module.language != "python" or loop.target is None or not any(isinstance(stmt, f.Try) for stmt in loop.body):
+            return False
+        return not self._is_used(loop)
 
     @staticmethod
     def _is_used(loop: f.Loop) -> bool:
@@ -727,6 +737,16 @@ def _is_atom(node: f.Expr, test: f.Expr) -> bool:
         ):
             return True
         if isinstance(atom, f.Let) and (atom.value is node or (isinstance(atom.value, f.Await) and atom.value.value is node)):
+            return True
+    return False
+
+
+def _calls_itself(fn: Fun) -> bool:
+    """Whether a body calls something by the name of its function, plainly or on its own object."""
+    own = {p.name for p in fn.head.params if p.kind == "self"}
+    for call in fn.head.calls:
+        head, _, last = call.rpartition(".")
+        if last == fn.name and (not head or head in own):
             return True
     return False
 

@@ -26,8 +26,8 @@ _SHORT = 1.0
 """Seconds: a constant pause of that length or more gives the peer time."""
 _FEW = 2
 """Tries: so many at once are one second chance, no storm."""
-_DEEP = 4
-_MANY = 40
+_DEEP = 3
+_MANY = 24
 """Calls looked at in one function."""
 _READS_FLAG = frozenset({"isInterrupted", "interrupted"})
 _ENDS = re.compile(r"ctx|context|done|stop|quit|clos", re.IGNORECASE)
@@ -281,6 +281,9 @@ class Evidence:
         """Whether a peer may be behind the failure: not if all that is called is known to stay in this process and its files."""
         if retry.kinds and all(_RAN_OUT.search(kind) for kind in retry.kinds) and self.stands(retry):
             return False
+        if retry.kinds and not set(retry.kinds) <= self._file_errors:
+            # An error was caught: it is a peer's unless all of it is known.
+            return any(self._call(call, retry.fn, 0) is not False for call in retry.calls)
         answers = [self._call(call, retry.fn, 0) for call in retry.calls]
         files = any(_FILES.match(last_name(call.fn)) for call in retry.calls) and True not in answers
         if files and retry.kinds and set(retry.kinds) <= self._file_errors:
@@ -327,13 +330,10 @@ class Evidence:
             return self._here[fn]
         if depth > _DEEP or fn.head.is_abstract or len(fn.head.calls) > _MANY:
             return None
-        self._here[fn] = False
-        answers = [self._call(site.call, fn, depth) for site in fn.body.calls]
-        found = True if True in answers else None if None in answers else False
-        if depth == 1:
-            self._here[fn] = found
-        else:
-            self._here.pop(fn)
+        self._here[fn] = False  # Until it is known: a function that calls itself says nothing by that.
+        answers = (self._call(site.call, fn, depth) for site in fn.body.calls)
+        found = next((answer for answer in answers if answer is not False), False)
+        self._here[fn] = found
         return found
 
 
