@@ -53,7 +53,8 @@ class Policy:
     grows: bool | None
     jitter: bool | None
     condition: str
-    """What it repeats on: `any` failure, only what did not `connect`, only `other` errors than those of a peer, only a `result`."""
+    """What it repeats on: `any` failure, only what did not `connect`, only `other` errors than those of a peer, only a `result`,
+    what code of its `own` decides."""
     span: Span
     """Where the number of tries is written, else where the policy is."""
     steps: tuple[Step, ...]
@@ -611,6 +612,9 @@ class Policies:
             piece = self._filled(piece, sources)
         for inner in (*handed, *self._named(sources)):
             piece = _over(inner, piece)
+        if isinstance(obj.type, Klass) and any(name != "__init__" for name in obj.type.methods):
+            # It decides for itself what it repeats on.
+            piece = replace(piece, only="own")
         if row is not None and piece.tries == -1 and piece.budget == -1 and not piece.pauses and obj.parent is not None:
             # What a registry gives is as the registry was told.
             return self._of_object(obj.parent) or piece

@@ -30,7 +30,7 @@ class PolicyFaults:
         self.found: dict[str, dict[Span, Fault]] = {}
         policies = program.policies
         for policy in (*policies.written(), *policies.of_settings()):
-            if policy.condition in ("other", "result") or policy.default:
+            if policy.condition in ("other", "result", "own") or policy.default:
                 continue
             for code, fault in _judge(policy):
                 self.found.setdefault(code, {}).setdefault(fault.span, fault)
