@@ -16,7 +16,7 @@ from resilint.flow.surfaces import judge
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Bind, Env, Null, Num, Obj, Text
 from resilint.knowledge.schema import BacklogRow, ConsumeRow, DeclareRow, SettingMark
-from resilint.link.code import CODE, CallSite, Fun, Module, called_part, dotted, last_name
+from resilint.link.code import CallSite, Fun, Module, called_part, dotted, last_name
 from resilint.model import Confidence, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -177,19 +177,18 @@ class Backlogs:
                 yield fault
 
     def _declarations(self) -> Iterator[_Declared]:
-        for language in CODE:
-            rows = self._declaring.get(language, [])
-            for module in self.program.names.modules.values():
+        for language, rows in self._declaring.items():
+            lasts = {name.rpartition(".")[2] for row, _ in rows for name in row.names}
+            callers = self.program.names.callers_of
+            found = {fn for last in lasts for name in (last, last + "{") for fn in callers.get(name, ())}
+            for fn in sorted(found, key=lambda fn: fn.key):
+                module = fn.module
                 if module.language != language or module.is_test:
                     continue
-                near = [row for row, modules in rows if _imports(module, modules)] or (
-                    [row for row, _ in rows] if language == "python" and rows else []
-                )
-                lasts = {name.rpartition(".")[2]: row for row in near for name in row.names}
-                for fn in module.functions if lasts else ():
-                    called = [c for c in fn.head.calls if c.rpartition(".")[2].rstrip("{") in lasts]
-                    if called:
-                        yield from self._declared_in(fn, near, set(lasts))
+                # What is handed over needs no import in Python.
+                near = [row for row, modules in rows if language == "python" or _imports(module, modules)]
+                if near:
+                    yield from self._declared_in(fn, near, lasts)
 
     def _declared_in(self, fn: Fun, rows: list[DeclareRow], lasts: set[str]) -> Iterator[_Declared]:
         frame = self.resolver.frame(fn)

@@ -22,6 +22,7 @@ _DEPTH = 4
 _CALLERS = 2
 _MOST_FUNCTIONS = 200
 _MOST_CALLERS = 24
+_RARE = 6
 _GROWING = frozenset({"data", "input", "parameter"})
 """Sizes of what nobody here limits. A field that other code fills is seldom long."""
 
@@ -41,6 +42,17 @@ class Failing(NamedTuple):
     site: CallSite
     arm: Arm
     failed: CallSite
+
+
+class Around(NamedTuple):
+    """A loop in which a way is come to."""
+
+    loop: f.Node
+    fn: Fun
+    steps: tuple[Step, ...] = ()
+    called: CallSite | None = None
+    """The call in it, of `of`, that leads there."""
+    of: Fun | None = None
 
 
 class Growth(NamedTuple):
@@ -67,15 +79,15 @@ class LogStorms:
     def all(self) -> Iterator[Fault]:
         """One fault for each log call (RS701)."""
         found: dict[tuple[str, int], Fault] = {}
-        for fn in self._candidates():
+        for fn in self._candidates:
             for way in self._ways(fn):
-                # What a call reaches is the dearest question: it comes last.
-                growth = self._in_loop(way) or self._called_in_loop(way)
-                failing = self._confirmed(way) if growth is not None else None
+                # How long a collection can get is the dearest question: it comes last.
+                rounds = list(self._rounds(way))
+                failing = self._confirmed(way) if rounds else None
+                growth = next((g for one in rounds if (g := self._grown(one)) is not None), None) if failing is not None else None
                 if growth is not None and failing is not None:
-                    found.setdefault(
-                        (fn.module.path, way.site.call.at), self._fault(failing, growth.size, growth.over, growth.steps)
-                    )
+                    fault = self._fault(failing, growth.size, growth.over, growth.steps)
+                    found.setdefault((fn.module.path, way.site.call.at), fault)
         for fault, site in self._under_fanouts():
             found.setdefault((site.fn.module.path, site.call.at), fault)
         yield from (found[key] for key in sorted(found))
@@ -103,22 +115,31 @@ class LogStorms:
     @cached_property
     def _leading(self) -> frozenset[str]:
         """Names of functions that wait for a peer, or call one that does."""
-        names = {family(fn).name for fn in self._waiting}
-        near = {fn.name for fn in self.program.functions() if any(c.rpartition(".")[2] in names for c in fn.head.calls)}
-        return frozenset(name for name in names | near if name not in ("main", "<module>", "__init__"))
+        borne: dict[str, int] = {}
+        for fn in self.program.functions():
+            borne[fn.name] = borne.get(fn.name, 0) + 1
+        # A name that many functions bear tells nothing.
+        names = {family(fn).name for fn in self._waiting if borne.get(family(fn).name, 0) <= _MOST_CALLERS}
+        near = {caller.name for name in names for caller in self.program.names.callers(name)}
+        named = names | {name for name in near if borne[name] <= _RARE}
+        return frozenset(name for name in named if name not in ("main", "<module>", "__init__"))
 
-    def _candidates(self) -> Iterator[Fun]:
+    @cached_property
+    def _candidates(self) -> tuple[Fun, ...]:
         """Functions that log, and call something that may wait for a peer."""
         if not self._waiting:
-            return
-        for language in CODE:
-            logs = self._log_names[language]
-            for fn in self.program.functions(language):
-                lasts = [c.rpartition(".")[2] for c in fn.head.calls]
-                if fn.module.is_test or not any(last in logs for last in lasts):
-                    continue
-                if (fn in self._waiting or any(last in self._leading for last in lasts)) and self._serves(fn):
-                    yield fn
+            return ()
+        callers = self.program.names.callers
+        leading = self._waiting.union(caller for name in self._leading for caller in callers(name))
+        logging = {
+            fn
+            for language, names in self._log_names.items()
+            for name in names
+            for fn in callers(name)
+            if fn.module.language == language
+        }
+        found = (fn for fn in leading & logging if not fn.module.is_test and self._serves(fn))
+        return tuple(sorted(found, key=lambda fn: fn.key))
 
     @staticmethod
     def _serves(fn: Fun) -> bool:
@@ -290,20 +311,27 @@ class LogStorms:
 
     # ------------------------------------------------------------ for every element
 
-    def _in_loop(self, way: Way) -> Growth | None:
-        """The failure way of a loop over data that goes on with the next element."""
-        if _leaves_loop(way.arm):
-            return None
+    def _rounds(self, way: Way) -> Iterator[Around]:
+        """The loops that go on with the next element after a way: the one around it, else those that call its function."""
         fn = way.site.fn
         loops = self._loops_around(way.arm)
         if loops:
-            return self._grown(loops[0], fn) if not self._gives_up(loops[0]) else None
+            if not _leaves_loop(way.arm) and not self._gives_up(loops[0]):
+                yield Around(loops[0], fn)
+            if way.arm.kind != "handler" or not self._raises(way):
+                return
         round_ = self.sizes.streams.round_of(fn)
-        return self._grown(round_.site.call, round_.site.fn) if round_ is not None else None
+        if round_ is not None:
+            yield Around(round_.site.call, round_.site.fn)
+        elif not loops:
+            yield from self._called_in_loops(way)
 
-    def _grown(self, loop: f.Node, fn: Fun, steps: tuple[Step, ...] = ()) -> Growth | None:
-        size = self.sizes.loop(loop, self.resolver.frame(fn))
-        return Growth(size, over_loop(loop, self.program, fn), steps) if size.kind in _GROWING else None
+    def _grown(self, around: Around) -> Growth | None:
+        """What a loop goes over, where nothing here limits it."""
+        if around.called is not None and around.of not in self.program.callees(around.called):
+            return None
+        size = self.sizes.loop(around.loop, self.resolver.frame(around.fn))
+        return Growth(size, over_loop(around.loop, self.program, around.fn), around.steps) if size.kind in _GROWING else None
 
     @staticmethod
     def _loops_around(arm: Arm) -> list[f.Node]:
@@ -326,11 +354,11 @@ class LogStorms:
                 return True
         return False
 
-    def _called_in_loop(self, way: Way) -> Growth | None:
-        """A function that logs a failure and is called for each element of something."""
+    def _called_in_loops(self, way: Way) -> Iterator[Around]:
+        """The loops that call a function which logs a failure, or one that calls it."""
         fn = way.site.fn
-        if fn in self.program.entries or (fn.head.kind != "free" and fn.head.kind != "method") or self._raises(way):
-            return None
+        if fn in self.program.entries or fn.head.kind not in ("free", "method") or self._raises(way):
+            return
         pending: list[tuple[Fun, tuple[Step, ...], int]] = [(fn, (), 0)]
         seen = {fn}
         while pending and len(seen) < _MOST_CALLERS:
@@ -339,13 +367,10 @@ class LogStorms:
                 step = self.program.step(site.fn, site.call, f"{site.fn.head.qual} calls {one.head.qual}")
                 loops = self._loops_around(site.arm)
                 if loops and not self._gives_up(loops[0]) and not _is_tested(site):
-                    growth = self._grown(loops[0], site.fn, (step, *steps))
-                    if growth is not None and one in self.program.callees(site):
-                        return growth
+                    yield Around(loops[0], site.fn, (step, *steps), site, one)
                 elif not loops and depth + 1 < _CALLERS and site.fn not in seen and site.fn not in self.program.entries:
                     seen.add(site.fn)
                     pending.append((site.fn, (step, *steps), depth + 1))
-        return None
 
     def _calls_of(self, fn: Fun) -> Iterator[CallSite]:
         """Calls that may be of a function, by its name; of names that many bear none is followed."""
@@ -368,7 +393,7 @@ class LogStorms:
     def _under_fanouts(self) -> Iterator[tuple[Fault, CallSite]]:
         """Log calls in what is started for each element, without a limit, and in what that calls."""
         spawning = self.program.spawning
-        logging = set(self._candidates())
+        logging = set(self._candidates)
         if not logging:
             return
         for fanout in self.program.all_fanouts:

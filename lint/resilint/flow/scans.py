@@ -105,22 +105,21 @@ class Scans:
         """Statements of SQL that code runs, in order of path and place; those of tests are left out."""
         found: list[Query] = []
         annotations = self.words.of("sql_annotations")
-        for module in self.program.names.modules.values():
+        speaking: dict[str, bool] = {}
+        running = {fn for name, callers in self.program.names.callers_of.items() if self._runs_sql(name) for fn in callers}
+        annotated = {fn for fn in self.program.functions("java") if _bears(fn, annotations)}
+        for fn in sorted(running | annotated, key=lambda fn: fn.key):
+            module = fn.module
             if module.is_test or module.language not in CODE or self._runs_once(module):
                 continue
-            speaks: bool | None = None
-            for fn in module.functions:
-                annotated = module.language == "java" and any(
-                    last_name(d.fn) in annotations for d in fn.head.decorators if isinstance(d, f.Call)
-                )
-                runs = any(self._runs_sql(c.rpartition(".")[2]) for c in fn.head.calls)
-                if speaks is None and (annotated or runs):
-                    text = self.program.source(module.path).lower()
-                    speaks = any(sign in text for sign in _SIGNS)
-                if speaks and annotated:
-                    found.extend(self._annotated(fn, annotations))
-                if speaks and runs:
-                    found.extend(self._handed(fn))
+            speaks = speaking.get(module.path)
+            if speaks is None:
+                text = self.program.source(module.path).lower()
+                speaks = speaking[module.path] = any(sign in text for sign in _SIGNS)
+            if speaks and fn in annotated:
+                found.extend(self._annotated(fn, annotations))
+            if speaks and fn in running:
+                found.extend(self._handed(fn))
         return tuple(found)
 
     def _runs_once(self, module: Module) -> bool:
@@ -435,17 +434,19 @@ class Scans:
         return out
 
     def _chains(self) -> Iterator[Scan]:
-        for module in self.program.names.modules.values():
-            if module.is_test or self._runs_once(module):
-                continue
-            rows = [row for row, modules in self._rows.get(module.language, ()) if row.anywhere or _imports(module, modules)]
-            if not rows:
-                continue
-            narrows = {name for row in rows for name in row.narrows}
-            for fn in module.functions:
-                if any(c.rpartition(".")[2] in narrows for c in fn.head.calls):
-                    for row in rows:
-                        yield from self._chains_of(fn, row)
+        imported: dict[tuple[str, int], bool] = {}
+        for language, rows in self._rows.items():
+            for row, modules in rows:
+                for name in row.narrows:
+                    for fn in self.program.names.callers(name):
+                        module = fn.module
+                        if module.language != language or module.is_test or self._runs_once(module):
+                            continue
+                        key = (module.path, id(row))
+                        if key not in imported:
+                            imported[key] = row.anywhere or _imports(module, modules)
+                        if imported[key]:
+                            yield from self._chains_of(fn, row)
 
     def _chains_of(self, fn: Fun, row: SelectRow) -> Iterator[Scan]:
         sites = [site for site in fn.body.calls if site.last in row.narrows or site.last in row.brings]
@@ -565,14 +566,12 @@ class Scans:
 
     def _derived(self) -> Iterator[Scan]:
         """Methods of repositories whose name is the query: `findByStatus`, `findAllByStateAndCreatedAtBefore`."""
-        for module in self.program.names.modules.values():
-            if module.language != "java" or module.is_test:
-                continue
-            for fn in module.functions:
-                if any(c.rpartition(".")[2].startswith(self._prefixes) for c in fn.head.calls):
-                    for site in fn.body.calls:
-                        if site.last.startswith(self._prefixes):
-                            scan = self._judge_derived(fn, site)
+        for name, callers in self.program.names.callers_of.items():
+            if name.startswith(self._prefixes) and self._named(name):
+                for fn in callers:
+                    if fn.module.language == "java" and not fn.module.is_test:
+                        for site in fn.body.calls:
+                            scan = self._judge_derived(fn, site) if site.last == name else None
                             if scan is not None:
                                 yield scan
 
@@ -643,6 +642,10 @@ class Scans:
         at = f.Ref(method.head.name_at, method.head.name_at + len(method.name.encode()), method.name)
         step = self.program.step(method, at, f"`{method.name}` takes neither a page nor a limit")
         return self._scan(fn, called_part(site.call), kind, why, (step,))
+
+
+def _bears(fn: Fun, annotations: frozenset[str]) -> bool:
+    return any(isinstance(d, f.Call) and last_name(d.fn) in annotations for d in fn.head.decorators)
 
 
 def _imports(module: Module, modules: frozenset[str]) -> bool:
