@@ -72,6 +72,8 @@ class Policy:
     """Where the pause is written."""
     throttled: bool = False
     """Something limits how many of all calls are repeated."""
+    told: bool = True
+    """Somebody told it how often or how far apart."""
 
 
 class Wave(NamedTuple):
@@ -915,6 +917,7 @@ class Policies:
             confidence=confidence,
             covers_all=piece.total,
             default=not piece.written and not piece.chosen,
+            told=bool(piece.written) or piece.tries_at is not None or piece.pause_at is not None,
             errors=piece.errors or (),
             pause_span=program.span_of(*piece.pause_at) if piece.pause_at is not None else None,
         )

@@ -55,7 +55,7 @@ def _judge(policy: Policy) -> Iterator[tuple[str, Fault]]:
     if policy.tries == inf and policy.budget == inf:
         message = f"{what} tries again for ever: neither a number of tries nor a time ends it"
         yield "RS501", _fault(policy, policy.span, message, policy.confidence)
-    if policy.tries is not None and policy.tries <= _FEW:
+    if not policy.told or (policy.tries is not None and policy.tries <= _FEW):
         return
     if policy.pauses is None or not policy.pauses or policy.grows is None:
         return
