@@ -102,12 +102,12 @@ def read_statement(text: str) -> Statement | None:
         for t in _TOKEN.findall(text[:_LONGEST])
         if not t.startswith(("--", "/*")) and not (t[0] == "#" and not t.startswith("#{"))
     ]
-    return _read([_plain(token) for token in tokens])
+    return _read([plain for token in tokens if (plain := _plain(token))])
 
 
 def read_conditions(text: str) -> tuple[Condition, ...]:
     """The conditions of a fragment: `status = ? AND created_at < ?`."""
-    return tuple(_conditions([_plain(token) for token in _TOKEN.findall(text[:_LONGEST])]))
+    return tuple(_conditions([plain for token in _TOKEN.findall(text[:_LONGEST]) if (plain := _plain(token))]))
 
 
 def _plain(token: str) -> str:
