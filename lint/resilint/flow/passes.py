@@ -22,6 +22,13 @@ GOOD = re.compile(r"(is_?)?(ok|success(ful)?(ly)?|is_?2xx(_?successful)?|succeed
 BAD = re.compile(r"(is_?|has_?)?(error|failed|failure|is_?(4|5)xx.*)", re.IGNORECASE)
 
 
+QUESTION = re.compile(
+    r"_*(is|has|have|can|could|should|are|was|were|will|need|must|may|exists?|contains?|check|matches|equals|starts|ends|ready|done|poll|"
+    r"wait|await|lock|acquire|try|empty|get|any|all|isinstance|hasattr|len|compare|offer)(?![a-z])"
+)
+"""What asks instead of doing: false is an answer there, no failure."""
+
+
 class Known(NamedTuple):
     """What is known of a variable: the value of a literal, or that it is `ok` (there, true) or an `err` (there, and an error)."""
 
@@ -362,10 +369,16 @@ class Pass:
                     return not self.fails
                 if last_name(test.fn) in ("Is", "As") and test.args and self._is_nil(test.args[0].value):
                     return False
-                base = dotted(test.fn)
-                if not test.args and base:
-                    return self._status_word(test.fn)
+                word = self._status_word(test.fn) if not test.args and dotted(test.fn) else None
+                if word is None and self._is_tried(test) and not QUESTION.match(last_name(test.fn)):
+                    return True
+                return word
         return None
+
+    def _is_tried(self, call: f.Call) -> bool:
+        """Whether what is tried is this call, and goes well on this way: what it gives as a test says so."""
+        node = self.point.node
+        return not self.fails and isinstance(node, f.Try) and bool(node.body) and node.body[0].at <= call.at < node.body[-1].end
 
     def _is_nil(self, expr: f.Expr) -> bool:
         got = self.known.get(dotted(expr))

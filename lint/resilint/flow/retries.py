@@ -78,6 +78,7 @@ STANDS = re.compile(
     re.IGNORECASE,
 )
 """Calls that stand still until something comes, so that what runs out there has paced the loop already."""
+_SLEEPS = re.compile(r"_*(sleep|pause|back_?off|wait_?before|delay)", re.IGNORECASE)
 _CONTENDS = re.compile(
     r"lock(ed)?(error|exception|timeout.*)?$|already|exists|conflict|duplicate|in_?use|stale|optimistic|concurrent", re.IGNORECASE
 )
@@ -365,7 +366,9 @@ class Retries:
             )
             if isinstance(node, f.Call) and _ITERATES.fullmatch(name):
                 return True
-            if isinstance(node, f.Ref) and "." in node.name and name in ("length", "size"):
+            if (isinstance(node, f.Ref) and "." in node.name and name in ("length", "size")) or (
+                isinstance(node, f.Field) and node.name in ("length", "size")
+            ):
                 return True
         return False
 
@@ -522,7 +525,6 @@ class Retries:
     def _made(self, fn: Fun, loop: f.Loop, point: Point, bad: Pass) -> RetryLoop:
         retry = RetryLoop(fn, loop, point.operation, point.failed, path=tuple(bad.passed))
         retry.calls = tuple(calls_of(point.node.body)) if isinstance(point.node, f.Try) else (point.call or point.operation,)  # type: ignore[assignment]
-        retry.operation = _told(retry.calls)
         if point.handler is not None:
             retry.kinds = tuple(last_name(k) for k in point.handler.types)
         exits = [(atom, test, leaves) for test, leaves in bad.exits for atom in _atoms(test)]
@@ -545,7 +547,11 @@ class Retries:
             caps.append(loop.iter)
         retry.caps, retry.stops, retry.counted = tuple(caps), tuple(stops), tuple(counted)
         retry.moves = _moves(loop, retry.path, retry.calls)
-        retry.pauses = tuple(self.pauses.on(fn, loop, retry.path))
+        # A pause may open the operation itself: `if attempt > 1: sleep()` within the tried block.
+        opening = tuple(f.Do(c.at, c.end, c) for c in retry.calls if _SLEEPS.match(last_name(c.fn)))
+        retry.calls = tuple(c for c in retry.calls if not _SLEEPS.match(last_name(c.fn))) or retry.calls
+        retry.pauses = tuple(self.pauses.on(fn, loop, (*retry.path, *opening)))
+        retry.operation = _told(retry.calls)
         retry.tries = inf if not retry.caps else None
         retry.tries = self.tries(retry, self.resolver.frame(fn))
         return retry
@@ -606,7 +612,11 @@ class Retries:
             return "error"
         if any(w and STOPS.search(w.rpartition(".")[2]) for w in words):
             return "stop"
-        return "mode" if not calls and self._never_changes(names, fn, loop) else "cap"
+        if not calls and self._never_changes(names, fn, loop):
+            return "mode"
+        flag = atom.value if isinstance(atom, f.Un) and atom.op == "not" else atom
+        # A field that is true or false, and that the loop never writes, is somebody else's word to end it.
+        return "stop" if isinstance(flag, f.Ref) and "." in flag.name and flag.name not in fn.body.definitions else "cap"
 
     @staticmethod
     def _never_changes(names: list[str], fn: Fun, loop: f.Loop) -> bool:
@@ -757,9 +767,13 @@ def _is_endless(it: f.Expr) -> bool:
 
 def calls_of(block: f.Block) -> Iterator[f.Call]:
     """The calls of an operation, those that only say something left out."""
+    said = -1
     for node in walk_block(block):
-        if isinstance(node, f.Call) and not SAYS.search(dotted(node.fn)):
-            yield node
+        if isinstance(node, f.Call) and node.at >= said:
+            if SAYS.search(dotted(node.fn)):
+                said = node.end
+            else:
+                yield node
 
 
 def _told(calls: tuple[f.Call, ...]) -> f.Call:
