@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from resilint import facts as f
-from resilint.flow.above import Aboves, _bound, _Figure, _full_host, _pattern, _words
-from resilint.flow.marks import Path, counts, matches_path, plain
+from resilint.flow.above import Aboves, _bound, _Figure, _full_host, _words
+from resilint.flow.marks import Path, counts, matches_path, pattern_of, plain
 from resilint.flow.queues import say
 from resilint.flow.slots import Source, decide
 from resilint.flow.spawns import short
@@ -110,12 +110,12 @@ class _End(Aboves):
                     yield figure
             return
         if not all(
-            any(matches_path(_pattern(mark.key), have) and counts(mark, s) for have, s in settings) for mark in row.document
+            any(matches_path(pattern_of(mark.key), have) and counts(mark, s) for have, s in settings) for mark in row.document
         ):
             return
-        key = _pattern(row.key or "")
+        key = pattern_of(row.key or "")
         found = next((s for have, s in settings if matches_path(key, have)), None)
-        names = [s for name in row.names for have, s in settings if matches_path(_pattern(name), have) and s.kind == "str"]
+        names = [s for name in row.names for have, s in settings if matches_path(pattern_of(name), have) and s.kind == "str"]
         place = found or (names[0] if names else None)
         if place is None:
             return
@@ -128,9 +128,9 @@ class _End(Aboves):
 
     def _keeps(self, row: IdleRow, figure: _Figure, path: str, settings: list[tuple[Path, f.Setting]]) -> bool:
         """Whether the block of a figure says that it keeps connections at all."""
-        keep = _pattern(row.keep or "")
+        keep = pattern_of(row.keep or "")
         for have, setting in settings:
-            if matches_path((*_pattern(row.block), *keep), have):
+            if matches_path((*pattern_of(row.block), *keep), have):
                 block = next((s for h, s in settings if h == have[: -len(keep)]), None)
                 span = self.program.span(path, block.key_at, block.end) if block is not None else None
                 inside = span is not None and (span.line, span.col) <= (figure.span.line, figure.span.col) <= (
@@ -146,7 +146,7 @@ class _End(Aboves):
         span = figure.span
         line = self.program.lines(figure.path).line(span.line)
         said = plain(line[span.col - 1 : span.end_col - 1 if span.end_line == span.line else None].replace("#", ""))
-        last = _pattern(row.key)[-1] if row.key else (row.setting or "").rpartition(".")[2]
+        last = pattern_of(row.key)[-1] if row.key else (row.setting or "").rpartition(".")[2]
         return plain(row.inside or last) in said
 
 
