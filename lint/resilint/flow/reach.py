@@ -723,8 +723,18 @@ class Reach:
         if isinstance(fn, f.Ref):
             return self.may_be(fn.name, site.fn)
         if isinstance(fn, f.Field):
-            return self.holds(fn.base, site.fn) or self._stored(fn.name, False, site.fn)
+            return self.holds(fn.base, site.fn) or self._stored(fn.name, False, site.fn) or self._chained(fn.base, site.fn)
         return self.holds(fn, site.fn)
+
+    def _chained(self, expr: f.Expr, fun: Fun) -> bool:
+        """Whether a chain of calls begins at such an object: what its steps give may be the object again, or one of its kind."""
+        while isinstance(expr, f.Call) and isinstance(expr.fn, f.Field | f.Ref):
+            if isinstance(expr.fn, f.Ref):
+                return self._holds_name(expr.fn.name.rpartition(".")[0] or expr.fn.name, fun)
+            expr = expr.fn.base
+            if self.holds(expr, fun):
+                return True
+        return False
 
     def may_be(self, called: str, fun: Fun) -> bool:
         """The same by the name that is called, as the header of a function has it too."""
