@@ -108,6 +108,8 @@ class Headers:
     def external(self, module: Module, name: str) -> str | None:
         """The canonical external name a dotted name starts as in a file, by its imports alone; `None` if it is not imported."""
         head, _, rest = name.partition(".")
+        if self._language == "java" and rest and head.islower():
+            head, rest = _type_part(name)
         key = (module.path, head)
         if key not in self._imports:
             found = None
@@ -123,6 +125,13 @@ class Headers:
         if target is None:
             return None
         return f"{target}.{rest}" if rest else target
+
+
+def _type_part(name: str) -> tuple[str, str]:
+    """A name that begins with a package, up to its type, and what follows; of others the first segment and the rest."""
+    parts = name.split(".")
+    upper = next((at for at, part in enumerate(parts) if part[:1].isupper()), 0)
+    return ".".join(parts[: upper + 1]), ".".join(parts[upper + 1 :])
 
 
 class Reach:
