@@ -159,14 +159,13 @@ class Deadlines:
                 for item in node.items:
                     best = _least(best, self._scope(item.value, "with", frame, site))
         for other in body.calls:
-            if other.call is site.call or not (other.call.at < site.call.at and site.call.end <= other.call.end):
+            if other.call is site.call or not (other.call.at <= site.call.at and site.call.end <= other.call.end):
                 continue
             for target, entry in self.program.described(other):
                 row = entry.scope
-                if row is not None and row.form == "call" and row.body is not None and row.body < len(other.call.args):
-                    inner = other.call.args[row.body].value
-                    if inner.at <= site.call.at and site.call.end <= inner.end:
-                        best = _least(best, self._length(row.arg, row.pos, target.binds))
+                inner = _scoped_part(other.call, row.body) if row is not None and row.form == "call" else None
+                if row is not None and inner is not None and inner.at <= site.call.at and site.call.end <= inner.end:
+                    best = _least(best, self._length(row.arg, row.pos, target.binds))
         return best
 
     def switched_off(self, site: CallSite) -> tuple[Fun, f.Node] | None:
@@ -229,6 +228,13 @@ class Deadlines:
             worst = inf
         self._scoped[fn] = worst
         return worst
+
+
+def _scoped_part(call: f.Call, body: int | None) -> f.Expr | None:
+    """What a call bounds: the argument at a position, or what it is called on (-1)."""
+    if body == -1:
+        return call.fn.base if isinstance(call.fn, f.Field) else None
+    return call.args[body].value if body is not None and 0 <= body < len(call.args) else None
 
 
 def _argument(arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> Bind | None:

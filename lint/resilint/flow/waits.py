@@ -195,9 +195,20 @@ class _Judge:
         context_unclear = bool(wait.deadlines) and all(d.kind in ("unknown", "bounded") for d in wait.deadlines)
         if context_unclear or (unclear and not explicit and not any(x.state == "absent" for s in wait.sources for x in s.slots)):
             return
-        if delegated is None:
+        if delegated is None or (not explicit and self._is_handed_on(wait)):
             return
         self._endless(wait, explicit)
+
+    def _is_handed_on(self, wait: Wait) -> bool:
+        """Whether what is awaited goes to the caller, who may bound it: a publisher that is returned before anybody waits."""
+        if not wait.entry.deferred or not isinstance(wait.site.stmt, f.Return) or wait.entry.returns is None:
+            return False
+        kind = self.resolver.table(wait.fn.module).type(wait.entry.returns)
+        if kind is None or not kind.fluent:
+            return False
+        call = wait.site.call
+        around = (o for o in wait.fn.body.calls if o.call is not call and o.call.at <= call.at and call.end <= o.call.end)
+        return not any(entry.does == "wait" for other in around for _, entry in self.program.described(other))
 
     def _in_process(self, wait: Wait) -> bool:
         """Whether the peer is a server of the same process, as tests run one; what a test asks by loopback is its own."""

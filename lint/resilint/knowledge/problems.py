@@ -85,7 +85,15 @@ def dangling(
 def _speaks_of_settings(library: Library) -> bool:
     rows = (bound.setting for entry in library.types for bound in entry.bounds)
     settings = (library.surfaces, library.keys, library.moved, library.pools, library.balancers, library.deadlines, library.idles)
-    sections = (library.containers, library.runtimes, library.placements, library.publics, library.words, library.backlogs, library.routes)
+    sections = (
+        library.containers,
+        library.runtimes,
+        library.placements,
+        library.publics,
+        library.words,
+        library.backlogs,
+        library.routes,
+    )
     return any((*settings, *sections)) or any(rows)
 
 
