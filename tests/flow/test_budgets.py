@@ -423,3 +423,42 @@ def test_other_languages(tmp_path: Path, path: str, text: str, route: str) -> No
     scope, texts, settings = Scope(tmp_path, tmp_path), Texts(tmp_path), load(tmp_path)
     budget = only(link(read_program(scope, settings, texts), settings, texts).budgets)
     assert (budget.route, budget.known, [part.kind for part in budget.parts]) == (route, 2, ["pause"])
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before(asked: Asked) -> None:
+    deep = "".join(f"\n        def f{n}(x):\n            f{n + 1}(x)\n            f{n + 1}(x + 1)\n" for n in range(9))
+    body = (
+        deep
+        + """
+        def f9(x):
+            requests.get(x, timeout=(1, 1))
+
+        @app.get("/deep")
+        def deep(x):
+            f0(x)
+
+        @app.get("/near")
+        def near(x):
+            f6(x)
+            again(x, 3)
+
+        def again(x, n):
+            requests.get(x, timeout=(1, 1))
+            if n:
+                again(x, n - 1)
+
+        @app.get("/again")
+        def once_more(x):
+            again(x, 2)
+        """
+    )
+    alone = {}
+    for name in ("deep", "near", "once_more"):
+        budgets = asked(body)
+        (alone[name],) = map(budgets.of, budgets.named(name))
+    for order in (("deep", "near", "once_more"), ("once_more", "near", "deep")):
+        budgets = asked(body)
+        for name in order:
+            (found,) = map(budgets.of, budgets.named(name))
+            assert found == alone[name], (name, order)
+    assert alone["near"].known == 18

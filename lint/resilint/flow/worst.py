@@ -44,6 +44,10 @@ _NESTED = 60
 """Statements and expressions followed one inside another."""
 _CALLS = 800
 """Calls looked at for one question."""
+_NEVER = 1_000_000
+_MORE = 400
+_MORE_AT_ONCE = 100
+"""Calls looked at beside, in what an entry point does after a call that had too many of them."""
 _MOST_PARTS = 16
 """Pieces of work started at once that are looked at."""
 _WAITS = ("network", "query", "connect", "wait", "sleep")
@@ -71,11 +75,17 @@ class Worsts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
-        self._functions: dict[tuple[Frame, tuple[tuple[str, int], ...], bool], Done] = {}
+        self._functions: dict[tuple[Frame, tuple[tuple[str, int], ...], bool], tuple[Done, int, int]] = {}
+        """Answers, with the calls that were looked at for each and how many of them stood inside each other."""
         self._active: list[Fun] = []
+        self._peak = 0
+        """How many calls stood inside each other at most, since the innermost function that is being looked at."""
+        self._met = _NEVER
+        """The outermost function that was met again inside itself, by its depth."""
         self._sites: dict[Fun, dict[int, CallSite]] = {}
         self._waiting: dict[Fun, dict[int, list[Waiting]]] = {}
         self._left = 0
+        self._spare = 0
         self._nested = 0
         self._free: frozenset[int] = frozenset()
         self._still = False
@@ -85,14 +95,14 @@ class Worsts:
 
     def of_block(self, block: Iterable[f.Stmt], frame: Frame, free: Iterable[f.Node] = (), lengths: Lengths | None = None) -> Worst:
         """The worst case of statements in a frame; the nodes in `free` take no time."""
-        self._left = _CALLS
+        self._left, self._spare = _CALLS, _MORE
         self._free = frozenset(id(node) for node in free)
         self._joined = None
         return worst(self._block(tuple(block), frame, dict(lengths or {})))
 
     def of_function(self, frame: Frame, lengths: Lengths | None = None, once: bool = False) -> Worst:
         """The worst case of a function; `once`: where nothing is tried a second time."""
-        self._left = _CALLS
+        self._left, self._spare = _CALLS, _MORE
         self._free = frozenset()
         self._once = once
         try:
@@ -103,7 +113,7 @@ class Worsts:
     def tree_of(self, frame: Frame) -> Effect:
         """What a function does to the time of its caller, as a tree; the functions it calls are `Done` with a `body`. The same
         body may stand at several places: whoever walks it has to end by itself."""
-        self._left = _CALLS
+        self._left, self._spare = _CALLS, _MORE
         self._free = frozenset()
         return self._function(frame, {}).body or NOTHING
 
@@ -127,32 +137,40 @@ class Worsts:
     # ------------------------------------------------------------ functions
 
     def _function(self, frame: Frame, lengths: dict[str, int]) -> Done:
-        fn = frame.fn
+        """What a function does. The answer is the same whatever was asked before: one that is remembered counts as much as it
+        took, and is taken only where finding it again would not be cut short."""
+        fn, depth = frame.fn, len(self._active)
+        if fn in self._active:
+            self._met = min(self._met, self._active.index(fn))
+            return Done(Worst(open=frozenset({"loop"})), fn=fn)
+        if depth >= _DEEP:
+            return Done(Worst(open=frozenset({"search"})), fn=fn)
         key = (frame, tuple(sorted(lengths.items())), self._once)
         found = self._functions.get(key)
-        if found is not None:
-            return found
-        if fn in self._active or len(self._active) >= _DEEP:
-            return Done(Worst(open=frozenset({"loop" if fn in self._active else "search"})), fn=fn)
+        if found is not None and found[1] <= self._left and depth + found[2] <= _DEEP:
+            self._left -= found[1]
+            self._peak = max(self._peak, depth + found[2])
+            return found[0]
         self._active.append(fn)
-        still, self._still = self._still, False
-        nested, self._nested = self._nested, 0
-        joined, self._joined = self._joined, None
-        # What comes after this call is looked at too, however much there is to see in it.
-        kept = self._left // 4
-        self._left -= kept
+        left = self._left
+        outer = (self._still, self._nested, self._joined, self._peak, self._met)
+        self._still, self._nested, self._joined, self._peak, self._met = False, 0, None, depth + 1, _NEVER
         try:
             body = self._block(fn.block, frame, lengths)
             result = Done(worst(body), body, fn)
         finally:
             self._active.pop()
-            self._still = still
-            self._nested = nested
-            self._joined = joined
-            self._left = max(self._left, 0) + kept
-        if "search" not in result.worst.open and (not self._active or "loop" not in result.worst.open):
-            # What was cut, or met itself, is not the answer to the next question.
-            self._functions[key] = result
+            height, met = self._peak - depth, self._met
+            self._still, self._nested, self._joined, self._peak, self._met = outer
+            self._peak = max(self._peak, depth + height)
+            self._met = min(self._met, met if met < depth else _NEVER)
+        if "search" not in result.worst.open and met >= depth:
+            # What was cut, or rests on a function around it, is not the answer to the next question.
+            self._functions[key] = (result, left - self._left, height)
+        if self._left < 0 and depth <= 1:
+            # What comes after is looked at too, however much there was to see in this call.
+            self._left = min(self._spare, _MORE_AT_ONCE)
+            self._spare -= self._left
         return result
 
     def _site(self, call: f.Call, fn: Fun) -> CallSite | None:
