@@ -225,6 +225,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     without_effect: tuple[str, ...] = ()
     """Setters that it accepts and never heeds, though the type it extends does."""
     needs: tuple[Need, ...] = ()
+    multiplexes: bool = False
+    """Over TLS one of its connections carries many requests at a time (HTTP/2), so their number says little."""
     reusable: bool = False
     """It keeps connections of its own open for the next call, so one is made and used again. One that is given a part of that kind
     (a pool, a connector) keeps that part's."""
