@@ -22,10 +22,21 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _STARTS = re.compile(r"[\s(]*(select|with|from|update|delete|insert|replace|merge|upsert)\b", re.IGNORECASE)
-_SHAPE = re.compile(
-    r"\bselect\b.+\bfrom\b|\bfrom\s+\w+|\bupdate\b.+\bset\b|\bdelete\s+from\b|\b(?:insert|replace)\s+(?:\w+\s+)?into\b|\bmerge\s+into\b",
-    re.IGNORECASE | re.DOTALL,
-)
+_NEEDS = {
+    verb: re.compile(rf"\b{word}\b", re.IGNORECASE)
+    for verb, word in {
+        "select": "from",
+        "with": "from",
+        "from": r"from\s+\w+",
+        "update": "set",
+        "delete": "from",
+        "insert": "into",
+        "replace": "into",
+        "merge": "into",
+        "upsert": "into",
+    }.items()
+}
+"""What a statement of each verb cannot do without."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AGGREGATES = frozenset(
     {"count", "sum", "min", "max", "avg", "exists", "bool_or", "bool_and", "coalesce", "stddev", "percentile_cont"}
@@ -89,7 +100,8 @@ def begins_like_sql(text: str) -> bool:
 
 def reads_like_sql(text: str) -> bool:
     """Whether a text is a statement."""
-    return len(text) >= 12 and _STARTS.match(text) is not None and _SHAPE.search(text[:_LONGEST]) is not None
+    begin = _STARTS.match(text) if len(text) >= 12 else None
+    return begin is not None and _NEEDS[begin[1].lower()].search(text[:_LONGEST]) is not None
 
 
 @lru_cache(maxsize=512)
