@@ -121,7 +121,7 @@ def _of_annotated_classes(program: Program) -> Found:
             for row in (r for r in rows if r.methods and isinstance(name, str)):
                 call = annotation if isinstance(annotation, f.Call) else None
                 for fn in (fn for found in klass.overloads.values() for fn in found):
-                    named = any(fnmatchcase(fn.name, pattern) for pattern in row.methods)
+                    named = fn.name != "__init__" and any(fnmatchcase(fn.name, pattern) for pattern in row.methods)
                     if named and fn.head.kind == "method" and not fn.head.is_private and not fn.head.is_static:
                         yield fn, row, f"a method of {klass.name}, annotated with {name}", Maker(fn, call, str(name))
 
