@@ -15,7 +15,7 @@ from resilint.flow.pools import Ceiling
 from resilint.flow.spawns import Spawn, short
 from resilint.flow.surfaces import Written, project_of
 from resilint.flow.timeouts import Fault
-from resilint.flow.values import Hop, Obj
+from resilint.flow.values import Hop, Obj, Text
 from resilint.flow.waits import Wait
 from resilint.flow.widths import Gate, Width, Widths, plural, smallest
 from resilint.knowledge.schema import Bound, Part, TypeEntry
@@ -403,7 +403,7 @@ class Draws:
         inside: frozenset[Fun] | None = None
         for wait in waits:
             pool = self._pool_of_wait(wait)
-            if pool is None:
+            if pool is None or (self._multiplexes(pool) and self._over_tls(wait)):
                 continue
             way = by_fn[wait.fn]
             gates = (*way.gates, *self.widths.at(wait.site))
@@ -417,6 +417,28 @@ class Draws:
                 inside = frozenset(way.fn for way in self._ways(starts, None))
             if self._shared(pool.obj, inside, spawn):
                 yield Draw(wait, pool, gates, way.steps)
+
+    def _multiplexes(self, pool: Pool) -> bool:
+        table = self.program.knowledge.of(self.program.slots.language(pool.obj))
+        name = self.resolver.external_type(pool.obj)
+        return any(level.multiplexes for level in (table.mro(name) if name else ()))
+
+    def _over_tls(self, wait: Wait) -> bool:
+        """Whether a call asks over TLS, by the URL it is given or the request that it sends."""
+        binds = list(wait.target.binds)
+        if wait.entry.request is not None and wait.entry.request < len(binds):
+            sent = binds[wait.entry.request]
+            for flow in self.resolver.ask(sent.expr, sent.frame):
+                if isinstance(flow.thing, Obj) and isinstance(flow.thing.node, f.Call) and flow.thing.frame is not None:
+                    binds.extend(self.resolver.binds(flow.thing.node, flow.thing.frame))
+        things = [x.thing for bind in binds for x in self.resolver.ask(bind.expr, bind.frame)]
+        urls = [text.known for text in things if isinstance(text, Text) and "://" in text.known]
+        if urls:
+            return any(url.startswith("https://") for url in urls)
+        # A base that cannot be read: what the package writes down is the best there is.
+        module = wait.fn.module
+        near = [m for m in self.program.names.modules.values() if m.language == module.language and m.folder == module.folder]
+        return any(b'"https://' in self.program.source(m.path) for m in near)
 
     def _pool_of_wait(self, wait: Wait) -> Pool | None:
         if wait.holder is not None:
