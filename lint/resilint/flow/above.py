@@ -148,6 +148,7 @@ class Aboves:
     def _of_makers(self, fn: Fun, entry: Entry) -> Iterator[Above]:
         """Limits in the call or decorator that makes a function an entry, and of the object it is called on."""
         table = self.resolver.table(fn.module)
+        works = entry.kind in ("worker", "job")
         for maker in entry.makers:
             call = table.call(maker.name)
             rows = [row for row in call.bounds if row.slot == "request"] if call is not None else []
@@ -156,13 +157,13 @@ class Aboves:
             binds = self.resolver.binds(maker.call, self.resolver.frame(maker.fn)) if maker.call is not None else ()
             own = self.program.slots.at_call(rows, binds, where)
             for source in own:
-                yield from self._of_source(source, maker.name, where)
+                yield from self._of_source(source, maker.name, where, works)
             if not any(source.written for source in own) and maker.holder is not None:
                 kind = self.resolver.external_type(maker.holder)
                 for source in self.program.slots.of_object(maker.holder, _REQUEST):
-                    yield from self._of_source(source, kind, where)
+                    yield from self._of_source(source, kind, where, works)
 
-    def _of_source(self, source: Source, name: str, where: tuple[Fun, f.Node]) -> Iterator[Above]:
+    def _of_source(self, source: Source, name: str, where: tuple[Fun, f.Node], stops: bool) -> Iterator[Above]:
         numbers = [slot.number for slot in source.slots if slot.state == "finite" and not slot.mismatch]
         known = [number for number in numbers if number is not None and 0 < number < inf]
         if not known or len(known) < len(source.slots):
@@ -174,7 +175,8 @@ class Aboves:
         text = f"the {written} of {name.rpartition('.')[2]}" if written else f"the time limit of {name.rpartition('.')[2]}"
         sure = Confidence.HIGH if slot.flow is not None else Confidence.MEDIUM
         steps = self._way(slot, span, f"{text}: {say_seconds(longest)}")
-        yield Above(longest, text, True, sure, steps, span, then="it is ended before it is done")
+        then = "it is ended before it is done" if stops else "it answers when nobody waits any more"
+        yield Above(longest, text, stops, sure, steps, span, then=then)
 
     def _way(self, slot: Slot, span: Span, said: str) -> tuple[Step, ...]:
         """How a limit came to where it is written."""
