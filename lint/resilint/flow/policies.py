@@ -14,7 +14,7 @@ from resilint.flow.slots import Slot, Source, decide, is_fixed
 from resilint.flow.surfaces import Written, judge, project_of, relaxed, split
 from resilint.flow.values import Bind, Ext, Flow, FnVal, Frame, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
-from resilint.knowledge.index import Table
+from resilint.knowledge.index import RetryWords, Table
 from resilint.knowledge.schema import Bound, RetryPart, RetryRow
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_name
 from resilint.model import Confidence, Span, Step
@@ -165,6 +165,7 @@ class Policies:
         self._clients: dict[Obj, Policy | None] = {}
         self._busy: set[Obj] = set()
         self._enabled: dict[str, bool] = {}
+        self._vocabulary: dict[str, RetryWords] = {}
 
     # ------------------------------------------------------------ questions
 
@@ -188,21 +189,19 @@ class Policies:
         """Functions that may have a policy around them or give one an operation, in order."""
         modules = self.program.names.modules
         for language in CODE:
-            table = self.program.knowledge.of(language)
             for path in sorted(self._makers[language] | (self._near if language == "python" else frozenset())):
+                words = self._words(modules[path])
                 for fn in modules[path].functions:
-                    called = any(
-                        _last(c) in table.rerun_words or _last(c) in table.policy_words or not _last(c) for c in fn.head.calls
-                    )
+                    called = any(_last(c) in words.policies or not _last(c) for c in fn.head.calls)
                     owner = self.resolver.owner(fn) if language == "java" and not fn.head.decorators else None
                     if fn.head.decorators or called or (owner is not None and owner.decl.decorators):
                         yield fn
 
     def reruns(self, fn: Fun) -> Iterator[tuple[CallSite, Policy]]:
         """The calls of a function that run an operation again, with the policy they do it by."""
-        table = self.resolver.table(fn.module)
+        words = self._words(fn.module)
         for site in fn.body.calls:
-            if site.last in table.rerun_words or self._calls_policy(site, table):
+            if site.last in words.reruns or self._calls_policy(site, words):
                 for policy in self.of_call(site):
                     if policy.runs is not None:
                         yield site, policy
@@ -211,7 +210,7 @@ class Policies:
         """Loops over a policy: `for attempt in Retrying(…):`."""
         if fn.module.path not in self._makers["python"]:
             return
-        words = self.resolver.table(fn.module).policy_words
+        words = self._words(fn.module).policies
         for stmt, _ in fn.body.stmts:
             if isinstance(stmt, f.Loop) and stmt.form == "each" and isinstance(stmt.iter, f.Call | f.Ref):
                 called: f.Expr = stmt.iter
@@ -223,13 +222,13 @@ class Policies:
                         yield stmt, policy
 
     @staticmethod
-    def _calls_policy(site: CallSite, table: Table) -> bool:
+    def _calls_policy(site: CallSite, words: RetryWords) -> bool:
         """Whether what is called is, by its name, a policy made here: `Retrying(…)(fetch)`, `again = Retrying(…)`."""
         called = site.call.fn
         if isinstance(called, f.Ref) and "." not in called.name:
             defs = site.fn.body.definitions.get(called.name, ())
             called = defs[0].expr if len(defs) == 1 and defs[0].expr is not None else called
-        return isinstance(called, f.Call) and last_name(called.fn) in table.policy_words
+        return isinstance(called, f.Call) and last_name(called.fn) in words.policies
 
     def written(self) -> Iterator[Policy]:
         """Every policy outside of tests that code makes or applies; one may come several times."""
@@ -241,18 +240,20 @@ class Policies:
                 if module.is_test:
                     continue
                 maker = path in self._makers[language]
+                words = self._words(module)
                 for fn in module.functions:
                     if fn.head.decorators or language == "java":
                         yield from self.of_function(fn)
-                    if any(_last(c) in table.retry_words or (maker and not _last(c)) for c in fn.head.calls):
+                    if any(_last(c) in words.every or (maker and not _last(c)) for c in fn.head.calls):
                         yield from self._written_in(fn, table)
 
     def _written_in(self, fn: Fun, table: Table) -> Iterator[Policy]:
         frame = self.resolver.frame(fn)
+        words = self._words(fn.module)
         for site in fn.body.calls:
-            if site.last in table.rerun_words or self._calls_policy(site, table):
+            if site.last in words.reruns or self._calls_policy(site, words):
                 yield from (policy for policy in self.of_call(site) if policy.runs is not None)
-            if site.last not in table.retry_words:
+            if site.last not in words.every:
                 continue
             for flow in self.resolver.ask(site.call, frame):
                 thing = flow.thing
@@ -278,7 +279,7 @@ class Policies:
         out: list[Policy] = []
         if not self._has_retries(table):
             return ()
-        applies = site.last in table.retry_words or not last_name(site.call.fn)
+        applies = site.last in table.retry_words.every or not last_name(site.call.fn)
         for target in self.program.targets(site, frame):
             row = table.retry(target.name) if applies else None
             if row is not None and row.form == "call":
@@ -374,7 +375,7 @@ class Policies:
             found = False
             for annotation in decorators:
                 name = dotted(annotation.fn if isinstance(annotation, f.Call) else annotation)
-                if name.rpartition(".")[2] not in table.retry_words:
+                if name.rpartition(".")[2] not in table.retry_words.policies:
                     continue
                 full = self.resolver.names.java.type(name, where)
                 row = table.retry(full) if isinstance(full, str) else None
@@ -955,20 +956,35 @@ class Policies:
             )
         return out
 
+    def _words(self, module: Module) -> RetryWords:
+        """The words of the libraries that a file imports; all of them where a policy may come from another file of Python."""
+        found = self._vocabulary.get(module.path)
+        if found is None:
+            table = self.resolver.table(module)
+            known = [words for name, words in table.retry_words_of.items() if _imports(module, frozenset({name}))]
+            if not known:
+                found = table.retry_words
+            elif len(known) == 1:
+                found = known[0]
+            else:
+                found = RetryWords(*(frozenset().union(*(words[at] for words in known)) for at in range(3)))
+            self._vocabulary[module.path] = found
+        return found
+
     @cached_property
     def _makers(self) -> dict[str, frozenset[str]]:
         """Those of them that make or apply a policy, by the words they use."""
         out: dict[str, frozenset[str]] = {}
         for language, paths in self._homes.items():
-            words = self.program.knowledge.of(language).policy_words
-            out[language] = frozenset(path for path in paths if _speaks(self.program.names.modules[path], words))
+            modules = self.program.names.modules
+            out[language] = frozenset(path for path in paths if _speaks(modules[path], self._words(modules[path]).policies))
         return out
 
     @cached_property
     def _words_of_python(self) -> frozenset[str]:
         """Names that a decorator which is a policy may have: the libraries' own, and all that their users define."""
         modules = self.program.names.modules
-        names: set[str] = set(self.program.knowledge.of("python").retry_words)
+        names: set[str] = set(self.program.knowledge.of("python").retry_words.every)
         for path in self._makers["python"]:
             module = modules[path]
             names.update(module.functions[0].body.definitions)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from resilint.knowledge.schema import (
     Bound,
@@ -30,6 +30,16 @@ from resilint.model import Confidence
 Row = CallEntry | TypeEntry | EntryRow | ErrorEntry | ErrorCall | RetryRow
 
 V = TypeVar("V")
+
+
+class RetryWords(NamedTuple):
+    """Last segments of names that have to do with retries."""
+
+    every: frozenset[str]
+    policies: frozenset[str]
+    """Those that no client is known by."""
+    reruns: frozenset[str]
+    """Those of calls that are given an operation to repeat."""
 
 
 class Knowledge:
@@ -291,24 +301,29 @@ class Table:
         return self._find(self._retries, name) if name else None
 
     @cached_property
-    def retry_words(self) -> frozenset[str]:
+    def retry_words(self) -> RetryWords:
         """Last segments of all that makes or applies a policy of retries."""
-        kinds = [kind for name in self._retries if (kind := self._types.get(name)) is not None]
-        made = (name for kind in kinds for name in (kind.name, *kind.aliases, *kind.made_by))
-        return frozenset(name.rpartition(".")[2] for name in (*self._retries, *made))
+        return self._retry_words(library for library in self.libraries if library.retries)
 
     @cached_property
-    def policy_words(self) -> frozenset[str]:
-        """Those of them that no client is known by."""
-        names = [name for name, row in self._retries.items() if row.form != "client"]
-        kinds = [kind for name in names if (kind := self._types.get(name)) is not None]
-        made = (name for kind in kinds for name in (kind.name, *kind.aliases, *kind.made_by))
-        return frozenset(name.rpartition(".")[2] for name in (*names, *made))
+    def retry_words_of(self) -> dict[str, RetryWords]:
+        """The same for each import name of a library with such rows."""
+        by_module: dict[str, list[Library]] = {}
+        for library in self.libraries:
+            for module in library.modules if library.retries else ():
+                by_module.setdefault(module, []).append(library)
+        return {module: self._retry_words(libraries) for module, libraries in by_module.items()}
 
-    @cached_property
-    def rerun_words(self) -> frozenset[str]:
-        """Last segments of calls that are given an operation to repeat."""
-        return frozenset(name.rpartition(".")[2] for name, row in self._retries.items() if row.form == "call")
+    def _retry_words(self, libraries: Iterable[Library]) -> RetryWords:
+        words: tuple[set[str], set[str], set[str]] = (set(), set(), set())
+        for row in (row for library in libraries for row in library.retries):
+            kinds = [kind for name in row.names if (kind := self._types.get(name)) is not None]
+            made = (name for kind in kinds for name in (kind.name, *kind.aliases, *kind.made_by))
+            last = {name.rpartition(".")[2] for name in (*row.names, *made)}
+            words[0].update(last)
+            words[1].update(last if row.form != "client" else ())
+            words[2].update(last if row.form == "call" else ())
+        return RetryWords(*map(frozenset, words))
 
     @cached_property
     def retry_modules(self) -> frozenset[str]:
