@@ -601,13 +601,18 @@ class Churn:
             found = self._of_spawn(spawn)
             if found is not None:
                 return found
+        best: Round | None = None
         for caller, called, _, _ in self.resolver.callers(fn)[0][:_CALLERS]:
             if caller.fn is fn or called.how == "defer":
                 continue
             found = self.round_of(caller.fn, called, called.call, depth + 1)
-            if found is not None:
+            if found is not None and (best is None or best.kind == "request"):
                 step = self.program.step(caller.fn, called.call, f"{caller.fn.head.qual} calls {fn.head.qual}")
-                return found._replace(steps=(*found.steps, step), sure=min(found.sure, Confidence.MEDIUM))
+                best = found._replace(steps=(*found.steps, step), sure=min(found.sure, Confidence.MEDIUM))
+            if best is not None and best.kind != "request":
+                break
+        if best is not None:
+            return best
         if fn.parent is not None and fn.head.kind in ("lambda", "function"):
             runs = self.program.sizes.streams.round_of(fn)
             if runs is not None:
