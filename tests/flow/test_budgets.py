@@ -462,3 +462,16 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(asked: Asked) -> Non
             (found,) = map(budgets.of, budgets.named(name))
             assert found == alone[name], (name, order)
     assert alone["near"].known == 18
+
+
+def test_deeply_nested_code(asked: Asked) -> None:
+    out = ""
+    for number in range(9):
+        out += f"\ndef f{number}(x):\n"
+        out += "".join("    " * (depth + 1) + f"if x > {depth}:\n" for depth in range(40))
+        inner = f"f{number + 1}(x)" if number < 8 else "requests.get(x, timeout=(1, 1))"
+        out += "    " * 41 + inner + "\n"
+    budgets = asked(out + '\n@app.get("/")\ndef home(x):\n    f0(x)\n')
+    budget = only(budgets)
+    assert budget.known == 2
+    assert [part.kind for part in flat(budget.parts)] == ["call"] * 9 + ["wait"]

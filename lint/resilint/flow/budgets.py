@@ -15,6 +15,7 @@ from resilint.flow.effects import Branch, Done, Effect, Loop, Open, Par, Retry, 
 from resilint.flow.inversions import brief, merged
 from resilint.flow.slots import say_seconds
 from resilint.flow.values import Text
+from resilint.flow.worst import room
 from resilint.link.code import Fun
 from resilint.link.entries import Entry, Maker
 from resilint.model import Budget, Confidence, Limit, Part, Span
@@ -26,8 +27,10 @@ _MOST_PARTS = 300
 """Bars of one waterfall."""
 _MOST_STEPS = 20_000
 """Pieces of one tree that are looked at."""
-_DEEPEST = 400
+_DEEPEST = 1000
 """Pieces inside each other that are looked at."""
+_MOST_GROUPS = 40
+"""Bars inside each other."""
 _OPEN = {
     "wait": "waits of which it is not known what ends them",
     "length": "limits whose length is not known",
@@ -98,7 +101,8 @@ class Budgets:
         frame = program.resolver.frame(fn)
         work = program.worsts.of_function(frame)
         drawing = _Waterfall(program)
-        parts = drawing.of(program.worsts.tree_of(frame))
+        with room():
+            parts = drawing.of(program.worsts.tree_of(frame))
         terms = [t._replace(name=brief(t.name)) for t in work.terms]
         limits = tuple(
             Limit(above.seconds / above.share, above.text, above.span, above.stops, above.confidence)
@@ -184,6 +188,7 @@ class _Waterfall:
         self._parts = _MOST_PARTS
         self._steps = _MOST_STEPS
         self._depth = 0
+        self._groups = 0
 
     def of(self, effect: Effect) -> tuple[Part, ...]:
         """The bars of a tree."""
@@ -205,14 +210,17 @@ class _Waterfall:
         if not self._waits(effect):
             return []
         self._steps -= 1
-        if self._steps < 0 or self._parts < 0 or self._depth >= _DEEPEST:
+        group = not isinstance(effect, Seq | Branch)
+        if self._steps < 0 or self._parts < 0 or self._depth >= _DEEPEST or self._groups >= _MOST_GROUPS:
             self.whole = False
             return []
         self._depth += 1
+        self._groups += group
         try:
             return self._laid(effect, start, rounds, counts)
         finally:
             self._depth -= 1
+            self._groups -= group
 
     def _laid(self, effect: Effect, start: float, rounds: float, counts: bool) -> list[Part]:
         match effect:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -38,10 +40,12 @@ if TYPE_CHECKING:
     from resilint.flow.waits import Wait as Waiting
     from resilint.program import Program, Target
 
-_DEEP = 10
+_DEEP = 12
 """Calls followed one inside another."""
 _NESTED = 60
-"""Statements and expressions followed one inside another."""
+"""Statements and expressions followed one inside another, in one function."""
+_FRAMES = 2000 + 8 * _DEEP * _NESTED
+"""Calls of Python that so much takes at most, with what resolves a name at the bottom of it."""
 _CALLS = 800
 """Calls looked at for one question."""
 _NEVER = 1_000_000
@@ -106,7 +110,8 @@ class Worsts:
         self._free = frozenset()
         self._once = once
         try:
-            return self._function(frame, dict(lengths or {})).worst
+            with room():
+                return self._function(frame, dict(lengths or {})).worst
         finally:
             self._once = False
 
@@ -115,7 +120,8 @@ class Worsts:
         body may stand at several places: whoever walks it has to end by itself."""
         self._left, self._spare = _CALLS, _MORE
         self._free = frozenset()
-        return self._function(frame, {}).body or NOTHING
+        with room():
+            return self._function(frame, {}).body or NOTHING
 
     def limit(self, row: ScopeRow, binds: tuple[Bind, ...], fn: Fun) -> float | None:
         """The length of a scope in seconds: `inf` for none, `None` where it is not known."""
@@ -950,6 +956,17 @@ class Worsts:
                 return None
             best = min(best, max(numbers))
         return best
+
+
+@contextmanager
+def room() -> Iterator[None]:
+    """Code may be nested deeper than Python's own calls may be by default."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _amount(phases: list[float]) -> str:
