@@ -77,15 +77,17 @@ class LogStorms:
         self._reaching: dict[Fun, bool] = {}
 
     def all(self) -> Iterator[Fault]:
-        """One fault for each log call (RS701)."""
+        """Log calls that run for every element of something: one of each function and collection (RS701)."""
         found: dict[tuple[str, int], Fault] = {}
+        told: set[tuple[Fun, str]] = set()
         for fn in self._candidates:
             for way in self._ways(fn):
                 # How long a collection can get is the dearest question: it comes last.
                 rounds = list(self._rounds(way))
                 failing = self._confirmed(way) if rounds else None
                 growth = next((g for one in rounds if (g := self._grown(one)) is not None), None) if failing is not None else None
-                if growth is not None and failing is not None:
+                if growth is not None and failing is not None and (fn, growth.over) not in told:
+                    told.add((fn, growth.over))
                     fault = self._fault(failing, growth.size, growth.over, growth.steps)
                     found.setdefault((fn.module.path, way.site.call.at), fault)
         for fault, site in self._under_fanouts():
@@ -386,7 +388,8 @@ class LogStorms:
     @staticmethod
     def _raises(way: Way) -> bool:
         """Whether the failure goes on to the caller after the line: whoever loops may stop there."""
-        return any(isinstance(node, f.Raise) for node in walk_block(_block_of(way.arm)))
+        fails = bool(way.site.fn.head.returns) and way.site.fn.head.returns[-1].name == "error"
+        return any(isinstance(node, f.Raise) or (fails and _gives_error(node)) for node in walk_block(_block_of(way.arm)))
 
     # ------------------------------------------------------------ under fan-outs
 
@@ -445,6 +448,14 @@ def _block_of(arm: Arm) -> f.Block:
     if isinstance(node, f.If):
         return node.then if arm.kind == "then" else node.orelse
     return ()
+
+
+def _gives_error(node: Any) -> bool:
+    """Whether a statement returns an error that is not known to be none."""
+    if not isinstance(node, f.Return) or node.value is None:
+        return False
+    last = node.value.items[-1].value if isinstance(node.value, f.Coll) and node.value.items else node.value
+    return not (isinstance(last, f.Lit) or (isinstance(last, f.Ref) and last.name == "nil"))
 
 
 def _leaves_loop(arm: Arm) -> bool:

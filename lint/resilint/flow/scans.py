@@ -239,6 +239,9 @@ class Scans:
         for c in known:
             if self._is_state(c.column) and c.op in _EQUAL:
                 value = next((v for v in c.values if self._waits(v)), "")
+                working = next((v for v in c.values if self._waits(v, "row_working")), "")
+                if working and not value:
+                    return Why(f"whose {c.column} is {working}", False)
                 if not value and given and any(v in ("?", "", HOLE) for v in c.values or ("?",)):
                     value = given[0]
                 if value:
@@ -256,9 +259,9 @@ class Scans:
             return Why(f"by {stated.column}", False)
         return None
 
-    def _waits(self, value: str) -> bool:
+    def _waits(self, value: str, topic: str = "row_waiting") -> bool:
         plain = value.strip("'\"").lower()
-        waiting = self.words.of("row_waiting")
+        waiting = self.words.of(topic)
         if plain in waiting:
             return True
         # `Status.PENDING`, `StatusPending`, `STATE_NEW`: a name, not a text.
