@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from resilint.flow.above import Above
 from resilint.flow.effects import Term, Worst, shown
 from resilint.flow.limit_pairs import LimitPairs
+from resilint.flow.polls import overdue
 from resilint.flow.queues import say
 from resilint.flow.timeouts import Fault
 from resilint.link.code import Fun
@@ -44,7 +45,10 @@ class Inversions:
     def single(self) -> list[Fault]:
         """Deadlines that a single try of everything exceeds already (RS106)."""
         found = [self._fault(cases) for cases in self._by_owner if any(not case.retried for case in cases)]
-        return sorted([*found, *self._endless, *self._pairs.faults(False)], key=lambda fault: (fault.span, fault.message))
+        return sorted(
+            [*found, *self._endless, *self._pairs.faults(False), *overdue(self.program)],
+            key=lambda fault: (fault.span, fault.message),
+        )
 
     @cached_property
     def retried(self) -> list[Fault]:
