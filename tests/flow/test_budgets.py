@@ -464,6 +464,42 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(asked: Asked) -> Non
     assert alone["near"].known == 18
 
 
+@pytest.mark.parametrize(
+    ("select", "known"),
+    [
+        ("case <-over: return", 6.0),
+        ("case <-over: return; default: time.Sleep(2 * time.Second)", 8.0),
+        ("case <-timer.C: return; default:", 6.0),
+        ("case <-other.C: time.Sleep(2 * time.Second)", 3.0),
+        ("case <-time.After(5 * time.Second): return", 6.0),
+    ],
+)
+def test_a_timer_ends_a_loop(tmp_path: Path, select: str, known: float) -> None:
+    (tmp_path / "main.go").write_text(
+        f"""package main
+
+import (
+	"net/http"
+	"time"
+)
+
+func order(w http.ResponseWriter, r *http.Request) {{
+	over := time.After(5 * time.Second)
+	timer := time.NewTimer(5 * time.Second)
+	for {{
+		select {{
+		{select.replace("; ", chr(10))}
+		}}
+		time.Sleep(1 * time.Second)
+	}}
+}}
+""",
+        "utf-8",
+    )
+    scope, texts, settings = Scope(tmp_path, tmp_path), Texts(tmp_path), load(tmp_path)
+    assert only(link(read_program(scope, settings, texts), settings, texts).budgets).known == known
+
+
 def test_deeply_nested_code(asked: Asked) -> None:
     out = ""
     for number in range(9):

@@ -352,9 +352,9 @@ class _Waterfall:
         begun = self._wait(Wait(window.seconds, window.term), start, rounds, counts)
         last = self._lay(window.body, start + (window.seconds or 0.0) * rounds, rounds, counts)
         limit = f"until {say_seconds(window.seconds)} are over" if window.seconds is not None else "until its time is over"
-        why = "the last try may begin just before"
+        why = "the last round may begin just before"
         seconds = self._of(window).known * rounds
-        name = f"tries {limit}"
+        name = f"rounds {limit}"
         span = self._span(window.term)
         return [self._part("window", name, start, seconds, counts, span=span, why=why, rounds=0.0, parts=(*begun, *last))]
 

@@ -398,10 +398,32 @@ class Worsts:
         retried = self._retried_loop(loop, test, frame, lengths) if not self._still else None
         if retried is not None:
             return Seq((head, retried, after))
+        timed = self._timed(loop, frame) if times is None else None
+        if timed is not None:
+            select, seconds = timed
+            free, self._free = self._free, self._free | {id(select)}
+            try:
+                final = Seq((test, self._block(loop.body, frame, dict(lengths))))
+            finally:
+                self._free = free
+            return Seq((head, Window(seconds, final, _term(seconds, "timer", (frame.fn, select))), after))
         if times is None or times <= 1 or self._still or not _ends_early(loop):
             return Seq((head, Loop(times, body), after))
         last = self._last_round(loop, test, frame, lengths)
         return Seq((head, Retry(times, last, self._pauses_of(body, last, times, (frame.fn, loop))), after))
+
+    def _timed(self, loop: f.Loop, frame: Frame) -> tuple[f.Select, float] | None:
+        """Where a loop looks at a timer that was started before it and ends it, and after how many seconds that is."""
+        for stmt in loop.body:
+            for case in stmt.cases if isinstance(stmt, f.Select) else ():
+                channel = received(case.op)
+                if not isinstance(channel, f.Ref) or not any(isinstance(s, f.Return | f.Raise) for s in case.body):
+                    continue
+                made = frame.fn.body.definitions.get(channel.name.removesuffix(".C"), ())
+                seconds = self.timer(channel, frame) if made and all(d.at < loop.at for d in made) else None
+                if seconds is not None and isinstance(stmt, f.Select):
+                    return stmt, seconds
+        return None
 
     def _retried_loop(self, loop: f.Loop, test: Effect, frame: Frame, lengths: dict[str, int]) -> Effect | None:
         """A loop that tries again, where it is known how often or for how long."""
