@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _PORT = re.compile(r"(?:.*[:\s])?(\d{2,5})\Z")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1", "host.docker.internal"})
+_VARIABLE = re.compile(r"[$]\{var\.([\w-]+)\}\Z")
 _PAIR = re.compile(r"([\w.-]+)\s*=\s*([^,;\s]+)")
 
 
@@ -101,6 +102,8 @@ class _End(Aboves):
     def _in_document(
         self, row: DeadlineRow, library: Library, path: str, settings: list[tuple[Path, f.Setting]]
     ) -> Iterator[_Figure]:
+        if self.program.files[path].kind == "hcl":
+            settings = [(have, self._of_variable(path, setting)) for have, setting in settings]
         if not isinstance(row, IdleRow) or (row.inside is None and row.keep is None):
             yield from super()._in_document(row, library, path, settings)
             return
@@ -125,6 +128,26 @@ class _End(Aboves):
             span = self.program.span(path, min(place.key_at, place.at), max(place.end, place.key_end))
             sure = Confidence.LOW if library.verified is False else Confidence.MEDIUM
             yield _Figure(row, library, seconds, path, span, sure, tuple(s.text for s in names))
+
+    def _of_variable(self, path: str, setting: f.Setting) -> f.Setting:
+        """A setting with the value of the variable that it is, where one folder of settings gives it only one."""
+        match = _VARIABLE.match(setting.text)
+        values = self._variables.get((path.rpartition("/")[0], match[1]), set()) if match is not None else set()
+        return structs.replace(setting, text=next(iter(values))) if len(values) == 1 else setting
+
+    @cached_property
+    def _variables(self) -> dict[tuple[str, str], set[str]]:
+        """The values of variables by folder and name: their defaults, and what files of values say."""
+        found: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for path, facts in self.program.files.items():
+            if facts.kind == "hcl":
+                for setting in facts.settings:
+                    folder = path.rpartition("/")[0]
+                    if len(setting.path) == 3 and setting.path[0] == "variable" and setting.path[2] == "default":
+                        found[folder, setting.path[1]].add(setting.text)
+                    elif len(setting.path) == 1 and path.endswith(".tfvars"):
+                        found[folder, setting.path[0]].add(setting.text)
+        return found
 
     def _keeps(self, row: IdleRow, figure: _Figure, path: str, settings: list[tuple[Path, f.Setting]]) -> bool:
         """Whether the block of a figure says that it keeps connections at all."""

@@ -15,7 +15,7 @@ from resilint.flow.lists import words
 from resilint.flow.marks import Path, counts, keys_of, matches_path, plain, prefixes, steps_of
 from resilint.flow.surfaces import project_of
 from resilint.flow.timeouts import Fault
-from resilint.flow.values import Flow, Frame, Obj, Text
+from resilint.flow.values import Env, Flow, Frame, Hop, Obj, Text
 from resilint.kinds import KINDS
 from resilint.knowledge.schema import PublicRow
 from resilint.link.code import CODE, Fun, Klass, walk
@@ -185,7 +185,20 @@ class PublicHosts:
                 found.append(flow)
             elif isinstance(flow.thing, Obj):
                 found += (x._replace(hops=x.hops + flow.hops) for x in self._texts_of(flow.thing, depth + 1))
+            elif isinstance(flow.thing, Env):
+                found += self._given(flow.thing.name, frame, flow)
+        if isinstance(expr, f.Fmt | f.Bin) and not any(self._published(flow) for flow in found):
+            # What stands at the front decides, though what it is put together with is not known.
+            head = expr.left if isinstance(expr, f.Bin) else next(iter(expr.parts), None)
+            found += self._texts(head, frame, depth + 1) if isinstance(head, f.Node) else []
         return found[:_MOST_TEXTS]
+
+    def _given(self, name: str, frame: Frame, flow: Flow) -> Iterator[Flow]:
+        """What deployments put into a variable."""
+        for written in self.program.surfaces.environment(name, frame.fn.module.path)[:_MOST_TEXTS]:
+            setting = written.setting
+            hop = Hop(written.path, min(setting.at, setting.key_at), max(setting.end, setting.key_end), f"{name} is set here")
+            yield flow._replace(thing=Text(written.text), hops=(hop, *flow.hops))
 
     def _texts_of(self, obj: Obj, depth: int) -> list[Flow]:
         found: list[Flow] = []
