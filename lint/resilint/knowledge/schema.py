@@ -930,6 +930,17 @@ class BacklogRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     policy_limits: tuple[SettingMark, ...] = ()
 
 
+class ReuseRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A key of a settings file that makes connections to a service serve one call each."""
+
+    key: SettingMark
+    """From the start of the document, with the values that do so."""
+    document: tuple[SettingMark, ...] = ()
+    """What has to stand in the document for it to be of this system; all of them."""
+    who: str
+    """Whose connections, for messages: `the sidecar`."""
+
+
 class ContainerRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How settings describe one container or process and the memory it may use. Keys are dotted, below the block."""
 
@@ -1038,6 +1049,9 @@ class RouteRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What it is repeated on."""
     connect: tuple[str, ...] = ()
     """Values of `on` for what never reached the peer: with none besides, it is no repetition of work."""
+    methods: tuple[str, ...] = ()
+    """Only requests of these methods are repeated, in small letters, unless `methods_in` says otherwise; empty: all."""
+    methods_in: tuple[str, ...] = ()
     throttle: tuple[str, ...] = ()
     """Keys that limit how many of all calls are repeated."""
 
@@ -1096,6 +1110,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     texts: dict[str, str] = {}
     """Named constants that are text: keys of settings (`ProducerConfig.LINGER_MS_CONFIG` is `linger.ms`)."""
     balancers: tuple[BalancerRow, ...] = ()
+    reuse: tuple[ReuseRow, ...] = ()
     retries: tuple[RetryRow, ...] = ()
     routes: tuple[RouteRow, ...] = ()
     selects: tuple[SelectRow, ...] = ()
