@@ -406,7 +406,9 @@ class Scans:
         """Whether only a part is taken of what a call, or one of these names, gives; or a call around takes a part."""
         for part in walk_block(fn.block):
             if isinstance(part, f.Slice | f.Index):
-                inside = part.base.at <= node.at and node.end <= part.base.end
+                inside = (part.base.at <= node.at and node.end <= part.base.end) or (
+                    isinstance(part, f.Slice) and _root(part.base) in names
+                )
                 if inside or (
                     dotted(part.base) in names
                     and (isinstance(part, f.Slice) or not isinstance(part.key, f.Lit) or isinstance(part.key.value, int))
@@ -537,7 +539,9 @@ class Scans:
     @staticmethod
     def _only_returned(site: CallSite) -> bool:
         """Whether a selection that is not carried out yet is given to the caller, who may limit it."""
-        return isinstance(site.stmt, f.Return) and site.stmt.value is site.call
+        names = _names_of_result(site)
+        returned = [stmt.value for stmt, _ in site.fn.body.returns if stmt.value is not None]
+        return any(value is site.call or _root(value) in names for value in returned)
 
     def _conditions(self, call: f.Call) -> Iterator[Condition]:
         """What a narrowing call asks of rows."""
@@ -666,6 +670,19 @@ def _may_be_text(expr: f.Expr) -> bool:
     if isinstance(expr, f.Call):
         return bool(expr.args) or isinstance(expr.fn, f.Field)
     return isinstance(expr, f.Ref | f.Field | f.Fmt) or (isinstance(expr, f.Bin) and expr.op in ("+", "%"))
+
+
+def _root(expr: Any) -> str:
+    """The name with which a chain of calls begins."""
+    node = expr
+    for _ in range(_MOST_LINKS):
+        if isinstance(node, f.Call):
+            node = node.fn
+        elif isinstance(node, f.Field | f.Slice):
+            node = node.base
+        else:
+            break
+    return node.name.partition(".")[0] if isinstance(node, f.Ref) else ""
 
 
 def _covers(expr: f.Expr, node: f.Node) -> bool:
