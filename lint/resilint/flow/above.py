@@ -60,6 +60,8 @@ class Above:
     """How many units of work it is for, one after the other."""
     then: str = "it answers when nobody waits any more"
     """What becomes of work that takes longer."""
+    default: bool = False
+    """Nobody wrote it."""
 
     @property
     def key(self) -> tuple[float, Span]:
@@ -90,6 +92,7 @@ class _Figure:
     names: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     share: int = 1
+    default: bool = False
 
 
 class Aboves:
@@ -99,6 +102,7 @@ class Aboves:
         self.program = program
         self.resolver = program.resolver
         self._found: dict[Fun, tuple[Above, ...]] = {}
+        self._keys: dict[str, frozenset[str]] = {}
 
     def of(self, fn: Fun) -> tuple[Above, ...]:
         """The deadlines above an entry point, the smallest first; none above any other function."""
@@ -123,7 +127,9 @@ class Aboves:
         row = figure.row
         said = f"{row.what}: {say_seconds(figure.seconds)}"
         steps = (*figure.steps, Step(figure.span, said))
-        return Above(figure.seconds, row.what, row.stops, figure.confidence, steps, figure.span, figure.share, _then(row))
+        return Above(
+            figure.seconds, row.what, row.stops, figure.confidence, steps, figure.span, figure.share, _then(row), figure.default
+        )
 
     # ------------------------------------------------------------ declared
 
@@ -176,7 +182,7 @@ class Aboves:
         sure = Confidence.HIGH if slot.flow is not None else Confidence.MEDIUM
         steps = self._way(slot, span, f"{text}: {say_seconds(longest)}")
         then = "it is ended before it is done" if stops else "it answers when nobody waits any more"
-        yield Above(longest, text, stops, sure, steps, span, then=then)
+        yield Above(longest, text, stops, sure, steps, span, then=then, default=slot.flow is None)
 
     def _way(self, slot: Slot, span: Span, said: str) -> tuple[Step, ...]:
         """How a limit came to where it is written."""
@@ -297,6 +303,13 @@ class Aboves:
                     yield from self._unwrapped(arg.value, frame, limits, depth + 1)
 
     # ------------------------------------------------------------ services
+
+    def keys_in(self, path: str) -> frozenset[str]:
+        """The plain keys in the paths of a file's settings."""
+        found = self._keys.get(path)
+        if found is None:
+            found = self._keys[path] = keys_of(self.program.files[path].settings)
+        return found
 
     @cached_property
     def _markers(self) -> frozenset[str]:
@@ -480,7 +493,7 @@ class Aboves:
             rows = [(r, lib) for r, lib, need in needs if not r.formats or facts.kind in r.formats]
             if not rows:
                 continue
-            keys = keys_of(facts.settings)
+            keys = self.keys_in(path)
             rows = [(r, lib) for r, lib, need in needs if (not r.formats or facts.kind in r.formats) and need <= keys]
             if not rows:
                 continue
@@ -535,7 +548,9 @@ class Aboves:
                 steps = (
                     Step(self.program.span(path, shared.key_at, shared.end), f"for up to {count} of them, one after the other"),
                 )
-            yield _Figure(row, library, seconds, path, span, sure, tuple(self._behind(row, texts, settings)), steps, count)
+            yield _Figure(
+                row, library, seconds, path, span, sure, tuple(self._behind(row, texts, settings)), steps, count, found is None
+            )
 
     @staticmethod
     def _behind(row: DeadlineRow, names: list[str], settings: list[tuple[Path, f.Setting]]) -> Iterator[str]:
@@ -586,7 +601,7 @@ class _Case:
         if value is None:
             if row.default is not None and self.command is not None:
                 sure = Confidence.LOW if low else Confidence.MEDIUM
-                yield _Figure(row, library, row.default, self.path, self.command, sure)
+                yield _Figure(row, library, row.default, self.path, self.command, sure, default=True)
             return
         judged = [judge(bound, text, row.bare) for text in value.texts]
         numbers = [one.number for one in judged if one.number is not None and not one.off and not one.mismatch]

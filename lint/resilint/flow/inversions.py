@@ -118,6 +118,8 @@ class Inversions:
             text = f"{self._name(other.fn)} can take {say(other.work.known * other.above.share)}"
             steps.append(self._head(other.fn, text))
         sure = min([above.confidence, *(term.confidence for term in work.terms)], default=Confidence.HIGH)
+        if above.default and not any(term.confidence is Confidence.HIGH for term in work.terms):
+            sure = Confidence.LOW  # One default against another: nobody here chose either.
         return Fault(above.span, message, Value(work.known, sure, tuple(steps)))
 
     def _sum(self, case: _Case) -> str:

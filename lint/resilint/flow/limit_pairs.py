@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.marks import Path, counts, keys_of, matches_path, pattern_of, plain, prefixes, steps_of
+from resilint.flow.marks import Path, counts, matches_path, pattern_of, plain, prefixes, steps_of
 from resilint.flow.queues import say
 from resilint.flow.surfaces import judge
 from resilint.flow.timeouts import Fault
@@ -115,7 +115,7 @@ class LimitPairs:
         for path, facts in self.program.files.items():
             if not facts.settings or (ref.formats and facts.kind not in ref.formats) or self.program.settings.is_test(path):
                 continue
-            have = keys_of(facts.settings)
+            have = self.program.above.keys_in(path)
             if not need <= have or (keys and ref.default is None and not any(key <= have for key in keys)):
                 continue
             docs: dict[int, Settings] = defaultdict(list)
