@@ -14,10 +14,11 @@ from resilint import facts as f
 from resilint.flow.policies import Policy
 from resilint.flow.policy_faults import said
 from resilint.flow.routes import Route, Routes
+from resilint.flow.surfaces import project_of
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Bound, FnVal, Obj, Text
 from resilint.flow.waits import Wait, waits_in
-from resilint.link.code import CallSite, Fun, walk
+from resilint.link.code import CallSite, Fun, last_name, walk
 from resilint.model import Confidence, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Attempts:
     def amplified(self) -> list[Fault]:
         """Calls whose layers of retries multiply beyond the budget: one fault for each innermost layer."""
         worst: dict[Span, Chain] = {}
-        for chain in (*self._of_code(), *self._of_settings()):
+        for chain in (*self._of_code(), *self._of_settings(), *self._of_services()):
             if len(chain.layers) < 2 or chain.tries <= self.program.settings.retry_budget:
                 continue
             inner = chain.layers[-1].span
@@ -318,6 +319,35 @@ class Attempts:
                         if other.what != route.what:
                             yield Chain(()).inside([*_of_route(route), *_of_route(other)])
 
+    def _of_services(self) -> Iterator[Chain]:
+        """A proxy's route to a service of this repository, and what that repeats in turn."""
+        if not any(_of_route(route) for route in self.routes.all):
+            return
+        for name, folder in sorted(self._services):
+            routes = [route for route in self.routes.all if route.side == "proxy" and route.leads_to(name)]
+            if not routes:
+                continue
+            route = min(routes, key=lambda route: route.tries)
+            front = _of_route(route)
+            around = [layer._replace(confidence=min(layer.confidence, Confidence.MEDIUM)) for layer in front]
+            for fn, entry in self.program.entries.items() if front else ():
+                inside = fn.module.path.startswith(folder) and not fn.module.is_test
+                if entry.kind == "request" and inside and _takes(fn, route.methods):
+                    chain = (self._inside(fn) or Chain(())).inside(self._around(fn))
+                    if chain.layers:
+                        yield chain.inside(around)
+
+    @cached_property
+    def _services(self) -> set[tuple[str, str]]:
+        """Names of services of this repository with the start of the paths of their code."""
+        found: set[tuple[str, str]] = set()
+        for written in self.program.setting("spring.application.name"):
+            folder = project_of(written.path)
+            found.update(
+                (text.known, f"{folder}/" if folder else "") for text in self.program.surfaces.texts(written) if text.whole
+            )
+        return found
+
 
 def _counts(tries: float | None) -> bool:
     return tries is not None and 1 < tries < inf
@@ -336,6 +366,12 @@ def _of_route(route: Route) -> list[Layer]:
     if route.tries <= 1 or route.connect or route.throttled:
         return []
     return [Layer(float(route.tries), route.span, route.what, route.confidence)]
+
+
+def _takes(fn: Fun, methods: tuple[str, ...]) -> bool:
+    """Whether a handler takes requests of one of these methods, as its decorator names it."""
+    names = [last_name(d.fn if isinstance(d, f.Call) else d).lower() for d in fn.head.decorators]
+    return not methods or any(name.startswith(method) for name in names for method in methods)
 
 
 def _is_aside(site: CallSite, loop: f.Loop) -> bool:

@@ -31,6 +31,8 @@ class Route:
     services: tuple[str, ...]
     upstreams: tuple[str, ...]
     """Hosts that it calls in turn."""
+    methods: tuple[str, ...]
+    """In small letters; empty: all."""
     tries: int
     span: Span
     """The number of tries, else the route."""
@@ -40,6 +42,10 @@ class Route:
     """It repeats only what never reached the peer."""
     throttled: bool
     confidence: Confidence
+
+    def leads_to(self, name: str) -> bool:
+        """Whether a service of this name is behind it."""
+        return any(_same_host(name, host) for host in (*self.upstreams, *(() if self.upstreams else self.hosts)))
 
 
 class Routes:
@@ -120,6 +126,13 @@ class Routes:
                     dict.fromkeys(_service(t) for key in row.services for t in _values(key, block, inside, document) if _service(t))
                 ),
                 upstreams=tuple(dict.fromkeys(_host(t) for key in row.upstreams for t in _values(key, block, inside, document))),
+                methods=tuple(
+                    word.strip().lower()
+                    for key in row.methods_in
+                    for t in _values(key, block, inside, document)
+                    for word in t.split(",")
+                )
+                or row.methods,
                 tries=min(tries, row.most) if row.most is not None else tries,
                 span=span,
                 default=written is None,
