@@ -93,6 +93,7 @@ def _speaks_of_settings(library: Library) -> bool:
         library.words,
         library.backlogs,
         library.routes,
+        library.reuse,
         library.limit_pairs,
     )
     return any((*settings, *sections)) or any(rows)
