@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from resilint import facts as f
 from resilint.flow.draws import TIME_WAIT, port_rate, short_type
 from resilint.flow.inputs import Size
+from resilint.flow.marks import counts, matches_path, pattern_of, steps_of
 from resilint.flow.spawns import Spawn, over_loop, short
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import ClassVal, FnVal, Frame, Obj, Text
@@ -99,7 +100,7 @@ class Churn:
     def faults(self) -> Iterator[Fault]:
         """Every fault, in order of path and position."""
         found: dict[Span, Fault] = {}
-        for fault in (*self._made_per_call(), *self._one_shots(), *self._switched_off()):
+        for fault in (*self._made_per_call(), *self._one_shots(), *self._switched_off(), *self._in_settings()):
             found.setdefault(fault.span, fault)
         yield from sorted(found.values(), key=lambda fault: (fault.span, fault.message))
 
@@ -766,6 +767,30 @@ class Churn:
             yield Fault(
                 self.program.span_of(made.fn, self._outermost(made)), text, Value(0, min(off.confidence, round_.sure), steps)
             )
+
+    def _in_settings(self) -> Iterator[Fault]:
+        """Keys of settings with which each connection serves one call."""
+        rows = [row for library in self.program.knowledge.libraries for row in library.reuse]
+        words = [row.key.key.rpartition(".")[2].encode() for row in rows]
+        for path, facts in self.program.files.items() if rows else ():
+            if facts.kind not in ("yaml", "json") or self.program.settings.is_test(path):
+                continue
+            source = self.program.source(path)
+            for row, word in zip(rows, words, strict=True):
+                for setting in facts.settings if word in source else ():
+                    if not matches_path(pattern_of(row.key.key), steps_of(setting.path)) or not counts(row.key, setting):
+                        continue
+                    document = [other for other in facts.settings if other.doc == setting.doc]
+                    if all(
+                        any(matches_path(pattern_of(mark.key), steps_of(x.path)) and counts(mark, x) for x in document)
+                        for mark in row.document
+                    ):
+                        span = self.program.span(path, setting.key_at, setting.end)
+                        text = (
+                            f"{row.who} uses each connection for one call and closes it: each holds its port for {TIME_WAIT} s "
+                            f"after it ({port_rate()} to one peer)"
+                        )
+                        yield Fault(span, text, Value(1, Confidence.HIGH, (Step(span, "one call for each connection"),)))
 
     def _told(self) -> Iterator[_Made]:
         for language in CODE:
