@@ -374,7 +374,9 @@ class Pauses:
         if isinstance(call.fn, f.Field):
             out |= self._nature(call.fn.base, frame, loop, seen) | _Nature(random=bool(_RANDOM.search(call.fn.name)))
         elif _RANDOM.search(text):
-            return _Nature(random=True)
+            for arg in call.args:
+                out |= self._nature(arg.value, frame, loop, seen)
+            return out | _Nature(random=True)
         elif "." in text:
             out |= self._nature(f.Ref(call.at, call.fn.end, text.rpartition(".")[0]), frame, loop, seen)
         for arg in call.args:

@@ -547,11 +547,12 @@ class Retries:
             caps.append(loop.iter)
         retry.caps, retry.stops, retry.counted = tuple(caps), tuple(stops), tuple(counted)
         retry.moves = _moves(loop, retry.path, retry.calls)
-        # A pause may open the operation itself: `if attempt > 1: sleep()` within the tried block.
-        opening = tuple(f.Do(c.at, c.end, c) for c in retry.calls if _SLEEPS.match(last_name(c.fn)))
-        retry.calls = tuple(c for c in retry.calls if not _SLEEPS.match(last_name(c.fn))) or retry.calls
-        retry.pauses = tuple(self.pauses.on(fn, loop, (*retry.path, *opening)))
+        sleeps = [c for c in retry.calls if _SLEEPS.match(last_name(c.fn))]
+        retry.calls = tuple(c for c in retry.calls if c not in sleeps) or retry.calls
         retry.operation = _told(retry.calls)
+        # A pause may open the operation itself: `if attempt > 1: sleep()` within the tried block.
+        opening = tuple(f.Do(c.at, c.end, c) for c in sleeps if c.at < retry.calls[0].at)
+        retry.pauses = tuple(self.pauses.on(fn, loop, (*retry.path, *opening)))
         retry.tries = inf if not retry.caps else None
         retry.tries = self.tries(retry, self.resolver.frame(fn))
         return retry
@@ -680,7 +681,9 @@ class Retries:
         before = [
             d
             for d in frame.fn.body.definitions.get(counter, ())
-            if d.kind in ("value", "declared", "param") and d.at < _first(loop) and not (loop.at < d.at and d.at > _first(loop))
+            if d.kind in ("value", "declared", "param")
+            and d.at < _first(loop)
+            and not (loop.test is not None and loop.test.at <= d.at < loop.test.end)
         ]
         last = max(before, key=lambda d: d.at, default=None)
         if last is None or last.kind == "param":
