@@ -61,6 +61,15 @@
     }
   });
 
+  for (const button of document.querySelectorAll("button.more")) {
+    const section = button.closest("section");
+    section.classList.add("brief");
+    button.addEventListener("click", () => {
+      const brief = section.classList.toggle("brief");
+      button.setAttribute("aria-pressed", String(!brief));
+    });
+  }
+
   for (const button of document.querySelectorAll("th > button")) {
     button.addEventListener("click", () => {
       const open = button.getAttribute("aria-expanded") !== "true";

@@ -22,6 +22,7 @@ from resilint.report.budget import (
     duration,
     rows,
     sum_text,
+    tells,
     verdict_text,
     worst_text,
 )
@@ -119,7 +120,7 @@ def _list(budgets: Budgets) -> Iterator[str]:
         width = 100.0 if budget.endless or ratio is None else min(ratio, 1.0) * 100
         meter = f'<span class="meter" aria-hidden="true"><i style="width:{width:.1f}%"></i></span>' if budget.limits else ""
         yield (
-            f'<li class="{budget.verdict}" data-verdict="{budget.verdict}" data-words="{words}">'
+            f'<li class="{"forever" if budget.endless else budget.verdict}" data-verdict="{budget.verdict}" data-words="{words}">'
             f'<a href="#e{number}"><span class="name">{_breakable(budget.name)}</span>'
             f'<span class="where">{_breakable(budget.route or budgets.shown(budget.span.path))}</span>{meter}'
             f'<span class="figure">{figure}{limit}</span>'
@@ -170,6 +171,10 @@ def _entry(number: int, budget: Budget, budgets: Budgets) -> Iterator[str]:
         last = position + 1 == len(lines) or lines[position + 1].depth <= row.depth
         yield _line(row, axis, budgets, last)
     yield "</tbody></table>"
+    dark = sum(not tells(row.part) for row in lines)
+    if 0 < dark < len(lines):
+        said = f"{dark} line{'' if dark == 1 else 's'} of which nothing is known"
+        yield f'<p class="note"><button type="button" class="more" aria-pressed="false">Show {said}</button></p>'
     notes = []
     if axis.deadline is None and budget.limits:
         notes.append(f"The deadline of {duration(budget.limits[0].seconds)} lies far to the right of this scale.")
@@ -229,9 +234,10 @@ def _line(row: Row, axis: Axis, budgets: Budgets, last: bool) -> str:
     place = _place(part.span, budgets) if part.span is not None else ""
     ways = "".join(f"<li>{_breakable(via.name)} {_place(via.span, budgets)}</li>" for via in row.via if via.span is not None)
     way = f"<details><summary>by way of {len(row.via)}</summary><ol>{ways}</ol></details>" if ways else ""
-    off = "" if part.counts else ' class="off"'
+    kinds = " ".join((*([] if part.counts else ["off"]), *([] if tells(part) else ["dark"])))
+    marked = f' class="{kinds}"' if kinds else ""
     return (
-        f'<tr{off} data-depth="{row.depth}" style="--depth:{min(row.depth, 12)}"><th scope="row">{name}</th>'
+        f'<tr{marked} data-depth="{row.depth}" style="--depth:{min(row.depth, 12)}"><th scope="row">{name}</th>'
         f'<td class="bars">{_bar(row, axis)}</td>'
         f'<td class="long">{figure}{written}</td><td class="why">{why} {place}{way}</td></tr>'
     )
