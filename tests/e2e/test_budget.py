@@ -387,3 +387,11 @@ def test_the_page_in_a_browser(shop: Path, page: str, tmp_path: Path) -> None:
 def test_help_says_what_it_takes() -> None:
     said = CliRunner().invoke(main, ["budget", "--help"]).stdout
     assert "[ENDPOINT] [PATHS]..." in said
+
+
+def test_a_fault_of_its_own(shop: Path, resilint: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise ZeroDivisionError("no luck")
+
+    monkeypatch.setattr("resilint.run.read_program", fail)
+    assert "ZeroDivisionError: no luck" in resilint("budget", code=3).stderr
