@@ -115,7 +115,7 @@ class _Passes:
     def state(self, number: int, until: int) -> State:
         """What the variables hold in a pass, the first being 0, where it has come to a place."""
         while len(self.known) <= number:
-            after = self._changed(self.known[-1], self.loop.end)
+            after = self._changed(self.known[-1], self.loop.end + 1)
             if self.counter is not None and self.known[-1].get(self.counter[0]) is not None:
                 after[self.counter[0]] = (self.known[-1][self.counter[0]] or 0.0) + self.counter[1]
             self.known.append(after)
