@@ -326,6 +326,9 @@ class LogStorms:
         if round_ is not None:
             yield Around(round_.site.call, round_.site.fn)
         elif not loops:
+            # `urls.forEach(this::send)`
+            handed = self.sizes.streams.handed_to(fn) if fn.module.language == "java" else ()
+            yield from (Around(one.site.call, one.site.fn) for one in handed)
             yield from self._called_in_loops(way)
 
     def _grown(self, around: Around) -> Growth | None:
