@@ -94,6 +94,8 @@ def _annotated(program: Program) -> Found:
     resolver = program.resolver
     wanted = _lasts(program, "java", "decorator")
     for fn in program.functions("java"):
+        if fn.head.is_abstract:
+            continue  # Of a client's interface, or one whose implementations are annotated through it: nothing runs here.
         for annotation in fn.head.decorators:
             written = dotted(annotation.fn if isinstance(annotation, f.Call) else annotation)
             if written.rpartition(".")[2] in wanted:
