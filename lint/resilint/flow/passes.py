@@ -191,6 +191,9 @@ class Pass:
             elif self._holds_point(stmt.orelse):
                 truth = False
         if truth is not None:
+            chosen = stmt.then if truth else stmt.orelse
+            if not self.fails and chosen and isinstance(chosen[-1], f.Raise):
+                truth = not truth  # What goes well raises nothing: an exit code of zero is false.
             self.way = truth
             return None
         known = dict(self.known)

@@ -85,7 +85,9 @@ _CONTENDS = re.compile(
 """Classes of errors that tell of another writer, not of a peer that fails."""
 _DROPS = re.compile(r"remove|exclude|black_?list|deny_?list|quarantine|discard|forget|evict|retain", re.IGNORECASE)
 _OTHERS = re.compile(
-    r"next|choose|pick|rotate|fail_?over|switch|select|round_?robin|skip|seek|advance|mark|pop|poll(_?first)?|random", re.IGNORECASE
+    r"next|choose|pick|rotate|fail_?over|switch|select|round_?robin|skip|seek|advance|mark|pop|poll(_?first)?|random|mk_?s?temp|uuid|unique|"
+    r"generate|new_?(id|name|key)",
+    re.IGNORECASE,
 )
 _PICKS = re.compile(r"next|choose|pick|rotate|fail_?over|round_?robin|pop|poll(_?first)?$|choice", re.IGNORECASE)
 _LEFT_OUT = re.compile(r"dead|bad|failed|ignore|exclu|tried|skip|visited|seen|black|down", re.IGNORECASE)

@@ -31,7 +31,9 @@ _MANY = 24
 """Calls looked at in one function."""
 _READS_FLAG = frozenset({"isInterrupted", "interrupted"})
 _ENDS = re.compile(r"ctx|context|done|stop|quit|clos", re.IGNORECASE)
-_FILES = re.compile(r"\w*open|read|write|unlink|rename|remove|mk_?dirs?|stat|rm\w*|link|copy\w*|list_?dir|lock", re.IGNORECASE)
+_FILES = re.compile(
+    r"\w*open|read|write|unlink|rename|remove|mk_?dirs?|stat|rm\w*|link|copy\w*|list_?dir|lock|(_\w+_)?load", re.IGNORECASE
+)
 """Calls for files, whose errors are of the same classes as those of sockets."""
 _TAKES = re.compile(r"_*(recv|receive|accept|poll|take|dequeue|consume|fetch_?(one|next)|next)", re.IGNORECASE)
 _LOCAL = ("pure", "make", "configure", "log", "hash", "wait", "sleep", "decode", "cancel")
