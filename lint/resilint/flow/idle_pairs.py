@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _PORT = re.compile(r"(?:.*[:\s])?(\d{2,5})\Z")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1", "host.docker.internal"})
 _VARIABLE = re.compile(r"[$]\{var\.([\w-]+)\}\Z")
+_CONFIGURED = re.compile(r"(?:^|[\s\"',\[])(?:-c|--config)[\s\"',=]")
+"""A command that is given a file of settings: what that says instead of a default is not known."""
 _PAIR = re.compile(r"([\w.-]+)\s*=\s*([^,;\s]+)")
 
 
@@ -91,7 +93,10 @@ class _End(Aboves):
         """Every time, with the row it is of, and whether it is written or a default."""
         for figure in self._written:
             if isinstance(figure.row, IdleRow):
-                yield figure, figure.row, self._is_key(figure, figure.row)
+                written = self._is_key(figure, figure.row)
+                line = self.program.lines(figure.path).line(figure.span.line)
+                if written or figure.row.setting is None or not _CONFIGURED.search(line):
+                    yield figure, figure.row, written
 
     def is_foreign(self, names: Iterable[str]) -> bool:
         """Whether targets are known to be built elsewhere."""
@@ -422,10 +427,30 @@ class IdlePairs:
         service = self.program.settings.service_of(closer.path)
         if service is not None:
             names |= {service.name, *(host.partition(".")[0] for host in service.hosts)}
+        names |= self._deployed_as(closer)
         for written in self.program.surfaces.setting("spring.application.name"):
             if project_of(written.path) == project_of(closer.path):
                 names.add(written.text)
         return frozenset(_words(name.partition(".")[0]) for name in names) - {frozenset()}
+
+    def _deployed_as(self, closer: Closer) -> set[str]:
+        """What a manifest calls the service whose command it holds."""
+        facts = self.program.files.get(closer.path)
+        if facts is None or facts.kind not in ("yaml", "json"):
+            return set()
+        names: dict[int, str] = {}
+        docs: set[int] = set()
+        found: set[str] = set()
+        lines = self.program.lines(closer.path)
+        for setting in facts.settings:
+            if setting.path == ("metadata", "name"):
+                names[setting.doc] = setting.text
+            around = lines.place(setting.key_at)[0] <= closer.span.line <= lines.place(setting.end)[0]
+            if around and setting.kind != "map":
+                docs.add(setting.doc)
+            elif around and len(setting.path) == 2 and setting.path[0] == "services":
+                found.add(setting.path[1])
+        return found | {name for doc, name in names.items() if doc in docs}
 
 
 def _fault(join: _Join) -> Fault:
