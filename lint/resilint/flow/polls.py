@@ -18,7 +18,9 @@ from resilint.model import Confidence, Step, Value
 if TYPE_CHECKING:
     from resilint.program import Program
 
-_SLOTS = frozenset({"elapsed", "batch"})
+_COUNTS = ("batch", "prefetch")
+"""Slots that say how many messages one poll brings."""
+_SLOTS = frozenset({"elapsed", *_COUNTS})
 _MOST = 10_000
 
 
@@ -56,7 +58,7 @@ def _judge(program: Program, poll: _Poll) -> Fault | None:
     span = program.span_of(*where)
     times = f"{count:g} × ({shown(work.terms)})" if count > 1 else shown(work.terms)
     least = "" if work.exact else "at least "
-    what = poll.limit.bound.arg or poll.limit.bound.field or "the limit"
+    what = poll.limit.bound.arg or poll.limit.bound.field or poll.limit.bound.key or "the limit"
     message = (
         f"what one poll brings can take {least}{times} = {say(work.known * count)} ≥ {say(limit)} of {what}:"
         " the messages come again while they are still worked on"
@@ -96,7 +98,10 @@ def _polls(program: Program) -> Iterator[_Poll]:
         table = program.knowledge.of(language)
         entries = [entry for library in table.libraries for entry in library.calls if _speaks(entry.bounds)]
         types = [entry for library in table.libraries for entry in library.types if _speaks(entry.bounds)]
-        calls = frozenset(name.rpartition(".")[2] for entry in entries for name in entry.names)
+        owners = {name for entry in types for name in (entry.name, *entry.aliases)}
+        waits = (entry for library in table.libraries for entry in library.calls if types and entry.does == "wait")
+        methods = {name.rpartition(".")[2] for entry in waits for name in entry.names if name.rpartition(".")[0] in owners}
+        calls = methods.union(name.rpartition(".")[2] for entry in entries for name in entry.names)
         makers = frozenset(name.rpartition(".")[2] for entry in types for name in (entry.name, *entry.aliases))
         for site in program.sites(calls.__contains__, language) if calls else ():
             if not site.fn.module.is_test:
@@ -107,14 +112,18 @@ def _polls(program: Program) -> Iterator[_Poll]:
 
 
 def _speaks(bounds: tuple[object, ...]) -> bool:
-    return {getattr(bound, "slot", "") for bound in bounds} >= _SLOTS
+    slots = {getattr(bound, "slot", "") for bound in bounds}
+    return "elapsed" in slots and any(count in slots for count in _COUNTS)
 
 
 def _taken(program: Program, site: CallSite) -> Iterator[_Poll]:
     """A call that takes messages, and the loops over them."""
     for target, entry in program.described(site):
         rows = [row for row in entry.bounds if row.slot in _SLOTS]
-        found = _slots(decide(program.slots.at_call(rows, target.binds, (site.fn, site.call))))
+        sources = program.slots.at_call(rows, target.binds, (site.fn, site.call)) if _speaks(entry.bounds) else []
+        if not sources and target.holder is not None and entry.does == "wait":
+            sources = list(program.slots.of_object(target.holder, _SLOTS))
+        found = _slots(decide(sources))
         if found is None or not isinstance(site.stmt, f.Assign):
             continue
         names = {dotted(name) for name in site.stmt.targets} - {""}
@@ -149,7 +158,7 @@ def _is(program: Program, expr: f.Ref, fn: Fun, obj: Obj) -> bool:
 def _slots(sources: list[Source]) -> tuple[Slot, Slot | None] | None:
     """The time for one poll and its size, where somebody wrote one of them."""
     known = {source.bound.slot: source for source in sources}
-    limit, batch = known.get("elapsed"), known.get("batch")
+    limit, batch = known.get("elapsed"), next((known[count] for count in _COUNTS if count in known), None)
     if limit is None or not limit.bounded or len(limit.slots) != 1 or (batch is not None and len(batch.slots) != 1):
         return None
     if not limit.written and (batch is None or not batch.written):
