@@ -405,3 +405,16 @@ def test_routes_of_settings(linked: Linked) -> None:
     assert [r.tries for r in routes.of_host("prices")] == [2]
     assert not list(routes.of_host("stocks"))
     assert not list(routes.of_host("stock.other.com"))
+
+
+@pytest.mark.parametrize(
+    ("policies", "covers_all"),
+    [
+        ("Timeout.of(Duration.ofSeconds(5)), RetryPolicy.builder().withMaxRetries(2).build()", 5),
+        ("RetryPolicy.builder().withMaxRetries(2).build(), Timeout.of(Duration.ofSeconds(5))", None),
+        ("RetryPolicy.builder().withMaxRetries(2).build()", None),
+    ],
+)
+def test_a_time_around_all_tries(linked: Linked, policies: str, covers_all: float | None) -> None:
+    policy = at_call(linked({"P.java": dedent(JAVA) % ("", f"Failsafe.with({policies}).get(() -> 1)")}), "get")
+    assert (policy.tries, policy.covers_all) == (3, covers_all)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from resilint.flow.timeouts import Fault
     from resilint.program import Program, Target
 
-RETRY = frozenset({"attempts", "elapsed", "backoff", "backoff_min", "backoff_max", "growth", "growth_step", "jitter"})
+RETRY = frozenset({"attempts", "elapsed", "total", "backoff", "backoff_min", "backoff_max", "growth", "growth_step", "jitter"})
 """Slots that say how often and how far apart."""
-_PAUSE = RETRY - {"attempts", "elapsed"}
+_PAUSE = RETRY - {"attempts", "elapsed", "total"}
 _DEEP = 6
 """Policies followed one inside another, and objects inside or in front of a client."""
 _MOST_PAUSES = 64
@@ -605,7 +605,8 @@ class Policies:
         unsure = library is not None and library.verified is False
         piece = _Piece(where=where, confidence=Confidence.LOW if unsure else Confidence.HIGH)
         handed = list(self._handed(bounds, binds, table)) if binds is not None else []
-        sources = [s for s in decide(self.slots.of_object(obj, RETRY)) if s.bound.slot in RETRY]
+        # A time that a client has holds for one try; only what stands around a policy is over all of them.
+        sources = [s for s in decide(self.slots.of_object(obj, RETRY - {"total"})) if s.bound.slot in RETRY]
         if row is not None and binds is not None and where is not None:
             own = self._of_row(row, binds, where, obj, table, start=sources)
             if own is None:
@@ -867,6 +868,7 @@ class Policies:
             if elapsed.written and (attempts is None or not attempts.written):
                 tries_at = _place(elapsed)
             steps.extend(self._way(elapsed))
+        total = _number(by_slot["total"], inf) if "total" in by_slot else piece.total
         waves = piece.waves
         pausing = [by_slot[name] for name in sorted(_PAUSE) if name in by_slot]
         if pausing:
@@ -877,6 +879,7 @@ class Policies:
             tries=tries,
             budget=budget,
             waves=waves,
+            total=total,
             said=piece.said | by_slot.keys(),
             written=piece.written | written,
             tries_at=tries_at,
@@ -1154,7 +1157,9 @@ def _place(source: Source) -> Where | None:
 
 def _with_part(own: _Piece, part: _Piece) -> _Piece:
     """A policy that holds another or a part of one: what it was told itself counts beside what the part says."""
-    merged = _over(part, own)
+    # The first that it is given stands around the others: a time behind the retries is over one try.
+    total = own.total if own.total is not None or own.stops else part.total
+    merged = replace(_over(part, own), total=total)
     if part.stops and own.stops and own.written & {"attempts", "elapsed"}:
         least = _joined("any", [own, part])
         merged = replace(merged, tries=least.tries, budget=least.budget, tries_at=own.tries_at or part.tries_at)
