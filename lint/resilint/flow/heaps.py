@@ -55,8 +55,20 @@ def oversized_heaps(program: Program) -> Iterator[Fault]:
                 if known is None or ratio > known[0]:
                     faults[fault.span] = (ratio, fault)
     found = [fault for _, fault in faults.values()]
+    found += _images_alone(program, runtimes)
     found += [fault for runtime in runtimes for fault in _switched_off_in_code(program, runtime)]
     yield from sorted(found, key=lambda fault: (fault.span, fault.message))
+
+
+def _images_alone(program: Program, runtimes: list[RuntimeRow]) -> Iterator[Fault]:
+    """Images that switch the collector off, whose containers nobody describes here."""
+    containers = program.containers
+    used = {containers.image_of(container) for container in containers.all}
+    for path, settings in containers.images.items():
+        given = {have[1]: Given(_held(s.text), path, s) for have, s in settings.items() if have[0] == "ENV" and len(have) == 2}
+        if path not in used and given and containers.rows:
+            alone = Container(path, (), 0, containers.rows[0])
+            yield from (fault for runtime in runtimes for _, fault in _target(program, alone, runtime, dict(given)))
 
 
 def _judged(program: Program, container: Container, runtime: RuntimeRow) -> Iterator[tuple[float, Fault]]:
