@@ -281,8 +281,9 @@ class Evidence:
 
     def fails_remotely(self, retry: RetryLoop) -> bool:
         """Whether a peer may be behind the failure: not if all that is called is known to stay in this process and its files."""
-        if retry.kinds and all(_RAN_OUT.search(kind) for kind in retry.kinds) and self.stands(retry):
-            return False
+        ran_out = all(_RAN_OUT.search(kind) for kind in retry.kinds)
+        if retry.kinds and (ran_out or set(retry.kinds) <= self._file_errors) and self.stands(retry):
+            return False  # It waits for something to come, and was woken without it.
         if retry.kinds and not set(retry.kinds) <= self._file_errors:
             # An error was caught: it is a peer's unless all of it is known.
             return any(self._call(call, retry.fn, 0) is not False for call in retry.calls)
