@@ -16,7 +16,7 @@ RULE = Rule(
     code="RS404",
     name="unbounded-backlog",
     severity=Severity.WARNING,
-    summary="A queue outside the process that grows without a limit, or a consumer that takes as many of its messages as there are.",
+    summary="A queue outside the process that grows without a limit, or a consumer that takes all of its messages there are.",
     languages=frozenset({"py", "go", "java", "json", "yaml"}),
     check=check,
 )

@@ -16,7 +16,7 @@ RULE = Rule(
     code="RS701",
     name="log-storm",
     severity=Severity.WARNING,
-    summary="A line of log for every element whose call to a peer fails: when the peer is down, as many lines as there are elements.",
+    summary="A line of log for every element whose call to a peer fails: while it is down, as many lines as there are elements.",
     languages=frozenset({"py", "go", "java"}),
     check=check,
 )

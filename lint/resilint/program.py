@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from resilint.flow.blocking import Blocking
     from resilint.flow.budgets import Budgets
     from resilint.flow.choices import Choices
-    from resilint.flow.containers import Containers
     from resilint.flow.churn import Churn
+    from resilint.flow.containers import Containers
     from resilint.flow.draws import Draws
     from resilint.flow.endless_waits import EndlessWaits
     from resilint.flow.errors import Errors

@@ -29,7 +29,12 @@ FOUND = {
     "gateway": [
         ("RS103", "main.go", "&http.Server{", "no header, idle or write timeout"),
         ("RS105", "httpx/send.go", "&http.Client{", "`options.timeout` never reaches http.Client"),
-        ("RS106", "gate/checkout.go", "func checkout(", "checkout can wait for ever for Client.Do under 5 s of Envoy's route timeout"),
+        (
+            "RS106",
+            "gate/checkout.go",
+            "func checkout(",
+            "can wait for ever for Client.Do under 5 s of Envoy's route timeout",
+        ),
         ("RS110", "main.go", "IdleTimeout:       30 * time.Second", "30 s < 60 s of Envoy's upstream idle_timeout"),
         ("RS304", "httpx/send.go", "answers <- answer{", "nobody receives from `answers`"),
         ("RS801", "backend/backend.go", "accountURL", "account is called by its public host account.shop.example"),
