@@ -112,7 +112,7 @@ class Backlogs:
                 return None
             span = self.program.span(path, min(endless.key_at, endless.at), max(endless.end, endless.key_end))
             text = f"`{endless.path[-1]}: {endless.text}` keeps messages of a {row.what} for ever: only its disk limits it"
-            return Fault(span, text, Value(inf, Confidence.HIGH))
+            return Fault(span, text, Value(inf, self.program.knowledge.sure(row)))
         if named is None or self._is_dead_letter(named.text) or self._policy_for(named.text) is not None:
             return None
         root = inside.get(())
@@ -120,7 +120,7 @@ class Backlogs:
         start = min(at.key_at, at.at) if at.key_at else at.at
         span = self.program.span(path, start, named.end)
         text = f"{row.what} `{_short(named.text)}` has neither a limit of length nor of age: a slow consumer fills the broker"
-        return Fault(span, text, Value(inf, Confidence.HIGH))
+        return Fault(span, text, Value(inf, self.program.knowledge.sure(row)))
 
     @cached_property
     def _policies(self) -> tuple[_Policy, ...]:
@@ -145,14 +145,14 @@ class Backlogs:
                 continue
             for text in self.program.surfaces.texts(placed.written):
                 if text.whole and judge(placed.row, text.known).off:
-                    yield self._unlimited_prefetch(
-                        self.program.surfaces.span(placed.written), f"`{placed.written.spelled}: {text.known}`", text.steps
-                    )
+                    said = f"`{placed.written.spelled}: {text.known}`"
+                    sure = self.program.knowledge.sure(placed.row)
+                    yield self._unlimited_prefetch(self.program.surfaces.span(placed.written), said, text.steps, sure)
 
     @staticmethod
-    def _unlimited_prefetch(span: Span, said: str, steps: tuple[Step, ...] = ()) -> Fault:
+    def _unlimited_prefetch(span: Span, said: str, steps: tuple[Step, ...] = (), sure: Confidence = Confidence.HIGH) -> Fault:
         text = f"{said} lets the broker push all messages it has into the consumer's memory at once"
-        return Fault(span, text, Value(inf, Confidence.HIGH, steps))
+        return Fault(span, text, Value(inf, sure, steps))
 
     # ------------------------------------------------------------ code
 
@@ -249,7 +249,8 @@ class Backlogs:
         node = called_part(declared.node) if isinstance(declared.node, f.Call) else declared.node
         shown = f"{row.what} `{_short(name)}`" if name else f"a {row.what}"
         text = f"{shown} is declared with neither a limit of length nor of age: a slow consumer fills the broker"
-        return Fault(self.program.span_of(declared.fn, node), text, Value(inf, Confidence.MEDIUM))
+        sure = self.program.knowledge.sure(row, Confidence.MEDIUM)
+        return Fault(self.program.span_of(declared.fn, node), text, Value(inf, sure))
 
     def _given(self, declared: _Declared, names: Iterable[str | int]) -> Iterator[Bind]:
         for name in names:
@@ -354,7 +355,10 @@ class Backlogs:
                 fn, node = off.written
                 step = self.program.step(site.fn, site.call, "it consumes here")
                 yield self._unlimited_prefetch(
-                    self.program.span_of(fn, node), f"prefetch {self.program.text_of(fn, node, 20)}", (step,)
+                    self.program.span_of(fn, node),
+                    f"prefetch {self.program.text_of(fn, node, 20)}",
+                    (step,),
+                    self.program.knowledge.sure(row),
                 )
             elif slots.escaped(target.holder):
                 continue
@@ -367,7 +371,8 @@ class Backlogs:
                     if hop.frame is not None and isinstance(hop.node, f.Node)
                     else ()
                 )
-                yield Fault(self.program.span_of(site.fn, called_part(site.call)), text, Value(inf, Confidence.MEDIUM, made))
+                sure = self.program.knowledge.sure(row, Confidence.MEDIUM)
+                yield Fault(self.program.span_of(site.fn, called_part(site.call)), text, Value(inf, sure, made))
             return
 
     def _switched_off(self) -> Iterator[Fault]:

@@ -120,7 +120,7 @@ class Churn:
                 f"after it ({port_rate()} to one peer)"
             )
             span = self.program.span_of(made.fn, shown)
-            yield Fault(span, text, Value(None, round_.sure, round_.steps))
+            yield Fault(span, text, Value(None, self.program.knowledge.sure(made.kind, round_.sure), round_.steps))
 
     def _makers(self) -> Iterator[_Made]:
         """Places outside tests that make an object which keeps connections for the next call."""
@@ -706,7 +706,8 @@ class Churn:
                 f"after it ({port_rate()} to one peer)"
             )
             span = self.program.span_of(wait.fn, wait.site.call)
-            yield Fault(span, text, Value(None, round_.sure, round_.steps), None if often else Severity.INFO)
+            sure = self.program.knowledge.sure(wait.entry, round_.sure)
+            yield Fault(span, text, Value(None, sure, round_.steps), None if often else Severity.INFO)
 
     def _one_peer(self, wait: Wait) -> bool:
         """Whether all calls go to one peer: the URL begins with what does not change from round to round."""
@@ -790,7 +791,8 @@ class Churn:
                             f"{row.who} uses each connection for one call and closes it: each holds its port for {TIME_WAIT} s "
                             f"after it ({port_rate()} to one peer)"
                         )
-                        yield Fault(span, text, Value(1, Confidence.HIGH, (Step(span, "one call for each connection"),)))
+                        sure = self.program.knowledge.sure(row)
+                        yield Fault(span, text, Value(1, sure, (Step(span, "one call for each connection"),)))
 
     def _told(self) -> Iterator[_Made]:
         for language in CODE:

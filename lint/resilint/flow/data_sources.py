@@ -67,7 +67,8 @@ def _judged(program: Program, site: CallSite, kinds: dict[str, TypeEntry]) -> It
             for behind in drivers[:1]
             if behind.frame is not None and isinstance(behind.node, f.Node)
         )
-        yield obj, Endless((site.fn, site.call), steps, Confidence.MEDIUM, "nothing", obj.type, obj)
+        sure = program.knowledge.sure(kind, Confidence.MEDIUM)
+        yield obj, Endless((site.fn, site.call), steps, sure, "nothing", obj.type, obj)
 
 
 def _statements_bounded(program: Program, language: str) -> bool:

@@ -565,7 +565,7 @@ class Draws:
         if kept.number is None or over.number is None:
             return Ceiling("finite", None, Confidence.LOW, (), True, kept.holder)
         written = kept.written or over.written
-        sure = Confidence.HIGH if written else Confidence.MEDIUM
+        sure = min(Confidence.HIGH if written else Confidence.MEDIUM, kept.confidence if kept.written else Confidence.HIGH)
         return Ceiling("finite", kept.number + over.number, sure, (*kept.hops, *over.hops), written, kept.holder or over.holder)
 
     def _standing(self, obj: Obj) -> Obj | None:
@@ -690,7 +690,7 @@ class Draws:
             return None
         number, written, entry = max(found, key=lambda x: x[0])
         hop = Hop(written.path, written.setting.at, written.setting.end, f"{written.spelled or '.'.join(written.key)} is set here")
-        most = Ceiling("finite", number, Confidence.HIGH, (hop,), True)
+        most = Ceiling("finite", number, self.program.knowledge.sure(entry), (hop,), True)
         return Pool(Obj("bean", entry.name, None, written.path), most, _NONE, False)
 
     def _made_in_code(self, project: str) -> bool:
@@ -877,7 +877,7 @@ class Draws:
                 steps.append(self.program.surfaces.step(beside, f"{kept:g} are kept"))
             name = f"the pool of `{(open_row.setting or '').rpartition('.')[0]}`"
             text = _uneven_text(name, most, kept, "" if beside is not None else " by default")
-            sure = Confidence.HIGH if beside is not None else Confidence.MEDIUM
+            sure = self.program.knowledge.sure(kept_row, Confidence.HIGH if beside is not None else Confidence.MEDIUM)
             yield Fault(self.program.surfaces.span(at), text, Value(most, sure, tuple(steps)), _severity(most, kept))
 
 

@@ -212,6 +212,7 @@ class EndlessWaits:
         if endless is not None:
             # Several joins of a function that wait for the same thing are one fault.
             key = (wait.fn.key, endless.fn.key, endless.site.call.at)
+        confidence = program.knowledge.sure(wait.entry, confidence)
         return Fault(span, message, Value(inf, confidence, tuple(dict.fromkeys(steps))), key=key)
 
     def _takes_limit(self, wait: Wait) -> bool:
@@ -308,7 +309,12 @@ class EndlessWaits:
         )
         message = f"{short(wait.api)} can wait for ever: the lock is held over {short(held.api)}, which has no end of its own"
         span = self.program.span_of(wait.fn, wait.site.call)
-        return Fault(span, message, Value(inf, Confidence.HIGH, (*way.steps, step)), key=(span.path, wait.site.call.at))
+        return Fault(
+            span,
+            message,
+            Value(inf, self.program.knowledge.sure(held.entry), (*way.steps, step)),
+            key=(span.path, wait.site.call.at),
+        )
 
     @staticmethod
     def _is_timed(wait: Wait) -> bool:

@@ -131,6 +131,7 @@ def _heap(
             if one is not decisive:
                 steps.append(Step(program.containers.span(one.given), f"{_say(amount)} of {what}"))
     sure = decisive.sure if image is None or decisive.given.path != image else min(decisive.sure, Confidence.MEDIUM)
+    sure = min(program.knowledge.sure(runtime, sure), program.knowledge.sure(container.row))
     yield total / most, Fault(program.containers.span(decisive.given), said, Value(total, sure, tuple(steps)))
 
 
@@ -265,6 +266,7 @@ def _target(
 ) -> Iterator[tuple[float, Fault]]:
     target = variables.get(runtime.target or "")
     share, most = program.settings.memory_headroom, container.most
+    sure = min(program.knowledge.sure(runtime), program.knowledge.sure(container.row))
     if target is not None and most and container.limit is not None:
         whole = target.text == HOLE + "limit"
         size = most if whole else size_of(target.text, runtime.sizes)
@@ -272,7 +274,7 @@ def _target(
             what = "the limit itself" if whole else _say(size)
             said = f"{runtime.target} of {what} > {share:g} × {_say(most)} of the container: at most {_say(share * most)} fit"
             steps = (Step(program.containers.span(container.limit), f"the container may use {_say(most)}"),)
-            yield size / most, Fault(program.containers.span(target), said, Value(size, Confidence.HIGH, steps))
+            yield size / most, Fault(program.containers.span(target), said, Value(size, sure, steps))
     collector = variables.get(runtime.collector or "")
     if collector is None or not any(fnmatchcase(collector.text.strip(), pattern) for pattern in runtime.off):
         return
@@ -284,7 +286,7 @@ def _target(
     aside: tuple[Step, ...] = ()
     if container.limit is not None:
         aside = (Step(program.containers.span(container.limit), f"the container may use {container.limit.text}"),)
-    yield _FOR_EVER, Fault(program.containers.span(collector), said, Value(None, Confidence.HIGH, aside))
+    yield _FOR_EVER, Fault(program.containers.span(collector), said, Value(None, sure, aside))
 
 
 def _fits(program: Program, runtime: RuntimeRow) -> bool:
@@ -312,7 +314,7 @@ def _switched_off_in_code(program: Program, runtime: RuntimeRow) -> Iterator[Fau
     for site in off:
         text = program.text_of(site.fn, site.call)
         said = f"{text} without a memory limit of the runtime: nothing is collected and memory grows for ever"
-        yield Fault(program.span_of(site.fn, site.call), said, Value(None, Confidence.HIGH, ()))
+        yield Fault(program.span_of(site.fn, site.call), said, Value(None, program.knowledge.sure(runtime), ()))
 
 
 def _is_one(program: Program, site: CallSite, names: tuple[str, ...]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from resilint import facts as f
 from resilint.flow.timeouts import Fault
 from resilint.knowledge.schema import PlacementRow
-from resilint.model import Confidence, Span, Step, Value
+from resilint.model import Span, Step, Value
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -128,7 +128,7 @@ def _judged(program: Program, workloads: _Workloads, workload: Workload, near: s
     else:
         said = f"nothing requires {workload.name} to run in {target}: it may be scheduled in another"
     span = _place(program, workload, own)
-    return Fault(span, said, Value(None, Confidence.HIGH, tuple(steps)))
+    return Fault(span, said, Value(None, program.knowledge.sure(workload.row), tuple(steps)))
 
 
 def _place(program: Program, workload: Workload, own: Demand) -> Span:

@@ -221,7 +221,8 @@ class Pools:
         hops = next((s.flow.hops for s in values if s.flow is not None), ())
         number = max(numbers) if len(numbers) == len(values) else None
         written = any(s.flow is not None or s.given for s in values)
-        return Ceiling("finite", number, Confidence.HIGH if written else Confidence.MEDIUM, hops, written, values[0].holder)
+        sure = Confidence.HIGH if written else Confidence.MEDIUM
+        return Ceiling("finite", number, min(sure, cap or sure), hops, written, values[0].holder)
 
     @staticmethod
     def _by_nature(rows: Iterable[Bound], slot: str, cap: Confidence | None) -> Ceiling:
@@ -231,7 +232,7 @@ class Pools:
                 if row.default == "endless":
                     return Ceiling("endless", None, min(Confidence.MEDIUM, cap or Confidence.MEDIUM))
                 if isinstance(row.default, int | float):
-                    return Ceiling("finite", float(row.default), Confidence.MEDIUM)
+                    return Ceiling("finite", float(row.default), min(Confidence.MEDIUM, cap or Confidence.MEDIUM))
         return UNKNOWN
 
     def can_be_bounded(self, pool: Pool) -> bool:

@@ -104,7 +104,9 @@ class PublicHosts:
                     for host in _hosts_in(setting.text, row.pattern):
                         if not any(fnmatchcase(host, pattern) for pattern in row.internal):
                             span = self.program.span(path, min(setting.at, setting.key_at), setting.end)
-                            yield Published(target, host, Step(span, f"{host} leads to {target}"), Confidence.HIGH, False)
+                            yield Published(
+                                target, host, Step(span, f"{host} leads to {target}"), self.program.knowledge.sure(row), False
+                            )
 
     def _documents(self, rows: list[PublicRow]) -> Iterator[tuple[PublicRow, str, list[tuple[Path, f.Setting]]]]:
         kinds = {kind for row in rows for kind in row.formats}

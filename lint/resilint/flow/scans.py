@@ -221,13 +221,16 @@ class Scans:
         table = next((table for table in statement.tables if HOLE not in table), "")
         return self._scan(query.fn, query.node, table, why)
 
-    def _scan(self, fn: Fun, node: f.Node, table: str, why: Why, extra: tuple[Step, ...] = ()) -> Scan | None:
+    def _scan(
+        self, fn: Fun, node: f.Node, table: str, why: Why, extra: tuple[Step, ...] = (), row: SelectRow | None = None
+    ) -> Scan | None:
         run = self.runs.of(fn)
         if run.kind == "request" or (run.kind == "" and not why.waiting):
             return None
         rows = f"every row of `{table}`" if table else "every row"
         text = f"{rows} {why.said} is picked at once: nothing limits how many, and a backlog makes each run slower than the last"
         sure = Confidence.HIGH if run.kind == "job" and why.waiting else Confidence.MEDIUM
+        sure = sure if row is None else self.program.knowledge.sure(row, sure)
         return Scan(self.program.span_of(fn, node), text, min(sure, run.confidence), (*run.steps, *extra))
 
     def why(self, conditions: Iterable[Condition], tables: Iterable[str] = (), handed: Iterable[str] = ()) -> Why | None:
@@ -488,7 +491,7 @@ class Scans:
             if why is None:
                 continue
             begin = next((link for link in reversed(chain) if link.name in row.begins), None)
-            scan = self._scan(fn, called_part(site.call), _subject(begin, chain), why)
+            scan = self._scan(fn, called_part(site.call), _subject(begin, chain), why, row=row)
             if scan is not None:
                 yield scan
 

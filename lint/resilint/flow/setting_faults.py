@@ -243,7 +243,9 @@ class SettingFaults:
                             elif slot.mismatch and row.slot in TIME and slot.number is not None:
                                 text = self.program.text_of(top, stmt, 40)
                                 message = f"`{text}` is {say_seconds(slot.number)}: {slot.mismatch}"
-                                self._add(self.mismatched, "RS108", span, message, Value(slot.number, Confidence.HIGH))
+                                self._add(
+                                    self.mismatched, "RS108", span, message, Value(slot.number, self.program.knowledge.sure(row))
+                                )
 
     def _judge_commands(self) -> None:
         for surface in self.surfaces.surfaces:
@@ -290,7 +292,7 @@ class SettingFaults:
             name = f"{block.key[-1]} {block.name}".strip()
             message = f"{name} sets no {wanted}, nor does a section it inherits from: {need.say}"
             span = self.program.span(block.path, block.at, block.end)
-            yield Fault(span, message, Value(inf, Confidence.HIGH), Severity(need.severity))
+            yield Fault(span, message, Value(inf, self.program.knowledge.sure(entry)), Severity(need.severity))
 
     # ------------------------------------------------------------ data sources
 
@@ -324,7 +326,9 @@ class SettingFaults:
             f"a statement through `{written.spelled}` can run for ever: neither the URL nor a setting beside it gives "
             f"{short_type(driver.name)} a {_wanted(self.program.knowledge.of('java').bounds(driver.name))}"
         )
-        return Fault(self.surfaces.span(written), message, Value(inf, Confidence.MEDIUM, steps))
+        return Fault(
+            self.surfaces.span(written), message, Value(inf, self.program.knowledge.sure(driver, Confidence.MEDIUM), steps)
+        )
 
     def _unbounded_driver(self, texts: list[Text]) -> TypeEntry | None:
         """The driver behind a URL that is readable in all its forms and bounds nothing in one of them."""
@@ -473,7 +477,7 @@ class SettingFaults:
             f"{_wanted((*rows, *self._rows_of(driver)))}"
         )
         span = self.program.span(bean.path, bean.at, bean.end)
-        return Fault(span, message, Value(inf, Confidence.MEDIUM, steps))
+        return Fault(span, message, Value(inf, self.program.knowledge.sure(driver, Confidence.MEDIUM), steps))
 
     # ------------------------------------------------------------ keys that nobody reads
 
@@ -509,7 +513,7 @@ class SettingFaults:
                     first = group[0]
                     since = f" since {row.since}" if row.since is not None else ""
                     message = f"`{first.spelled}` is read by nobody{since}: it belongs to `{row.now}`"
-                    yield Fault(self.surfaces.span(first), message, Value(None, Confidence.HIGH, steps))
+                    yield Fault(self.surfaces.span(first), message, Value(None, self.program.knowledge.sure(row), steps))
 
     def _below(self, pattern: Key) -> Iterator[Written]:
         for written in self.surfaces.written:
@@ -553,7 +557,7 @@ class SettingFaults:
             message = f"`{timed.spelled}` is read by nobody: no @{annotation} is called `{name}`"
             if other is not None:
                 message = f"`{timed.spelled}` is read by nobody: {klass.name} is configured as `{names[0]}`, not as `{name}`"
-            sure = Confidence.HIGH if other is not None else Confidence.MEDIUM
+            sure = self.program.knowledge.sure(row, Confidence.HIGH if other is not None else Confidence.MEDIUM)
             yield Fault(self.surfaces.span(timed), message, Value(None, sure, (step,)))
 
     def _declared(self, row: KeysRow) -> list[tuple[Klass, f.Call, list[str]]]:

@@ -189,7 +189,7 @@ class Timeouts:
             )
         else:
             message = f"{short(wait.api)} is given no timeout although `{held.name}` carries the caller's deadline"
-        sure = Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM
+        sure = self.program.knowledge.sure(wait.entry, Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM)
         self.dropped_context.append(
             Fault(span, message, Value(inf, sure, self._head_steps(steps)), _severity(wait.fn), key=(span,))
         )
@@ -227,7 +227,7 @@ class Timeouts:
                 f"a fresh context replaces `{held.name}` of {top.head.qual}{far}: "
                 f"{short(wait.api)} has no deadline and is not cancelled"
             )
-            sure = Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM
+            sure = self.program.knowledge.sure(wait.entry, Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM)
             where = self.program.span_of(fn, node)
             self.dropped_context.append(Fault(where, message, Value(inf, sure, tuple(steps)), _severity(fn), key=key))
         return done
@@ -350,7 +350,7 @@ class Timeouts:
                     self._waits_for_connection(found)
             elif slot.state == "disabled" and slot.bound.slot in TIME and not self._covered(found):
                 fn, node = found.where
-                confidence = Confidence.HIGH
+                confidence = self.program.knowledge.sure(slot.bound)
                 hops = slot.flow.hops if slot.flow is not None else ()
                 self._add_disabled((fn, node), found.api, "", confidence, self.program.trace(hops[:-1]))
 
@@ -368,7 +368,7 @@ class Timeouts:
         text = self.program.text_of(fn, node, 30)
         message = f"`{text}` lets who asks {short(found.api)} for a connection wait for ever when none comes back"
         hops = found.slot.flow.hops if found.slot.flow is not None else ()
-        value = Value(inf, Confidence.HIGH, self.program.trace(hops[:-1]))
+        value = Value(inf, self.program.knowledge.sure(found.slot.bound), self.program.trace(hops[:-1]))
         self.pool_waits.append(Fault(self.program.span_of(fn, node), message, value, key=(fn.module.path, node.end)))
 
     def _mismatch(self, found: WrittenSlot) -> None:
@@ -389,6 +389,7 @@ class Timeouts:
         said = f"is {say_seconds(found.slot.number or 0)}" if known else "is wrong by its unit"
         message = f"{found.slot.bound.slot} timeout of {short(found.api)} {said}: {found.slot.mismatch}; it takes {unit}"
         sure = Confidence.HIGH if known and len(hops) <= 8 else Confidence.MEDIUM
+        sure = self.program.knowledge.sure(found.slot.bound, sure)
         self.mismatched.append(
             Fault(self.program.span_of(fn, node), message, self.program.value(found.slot.number, sure, hops=hops), key=key)
         )
@@ -722,7 +723,7 @@ def _helper(program: Program, entry: TypeEntry, api: str, holder: Obj | None, fn
     yield Fault(
         program.span_of(fn, site.call),
         message,
-        Value(inf, Confidence.HIGH, ()),
+        Value(inf, program.knowledge.sure(entry), ()),
         Severity(worst.severity),
         key=(fn.module.path, site.call.at),
     )

@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase, translate
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
+from msgspec import Struct
+
 from resilint.knowledge.schema import (
     Bound,
     CallEntry,
@@ -58,6 +60,27 @@ class Knowledge:
             table = Table(language, [library for library in self.libraries if library.language == language])
             self._tables[language] = table
         return table
+
+    def sure(self, row: Struct, otherwise: Confidence = Confidence.HIGH) -> Confidence:
+        """How sure a finding can be that rests on a row of a library and is `otherwise` so sure: low where nobody verified it."""
+        return min(otherwise, Confidence.LOW) if id(row) in self._unverified else otherwise
+
+    @cached_property
+    def _unverified(self) -> frozenset[int]:
+        """The rows of libraries that nobody verified, by identity: the libraries keep them."""
+        unverified = [library for library in self.libraries if library.verified is False]
+        rows = [row for library in unverified for section in _sections(library) for row in section]
+        return frozenset(
+            id(row) for row in (*rows, *(b for row in rows if isinstance(row, TypeEntry | CallEntry) for b in row.bounds))
+        )
+
+
+def _sections(library: Library) -> Iterator[tuple[Struct, ...]]:
+    """The lists of rows that a library has."""
+    for name in library.__struct_fields__:
+        section = getattr(library, name)
+        if isinstance(section, tuple) and section and isinstance(section[0], Struct):
+            yield section
 
 
 class Table:
