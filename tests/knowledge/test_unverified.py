@@ -38,9 +38,7 @@ def test_the_cases_are_there() -> None:
 
 
 @pytest.mark.parametrize(("code", "case"), CHOSEN, ids=[f"{code} {case.name}" for code, case in CHOSEN])
-def test_what_nobody_verified_is_of_low_confidence(
-    code: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_verified_is_of_low_confidence(code: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unverified = tuple(msgspec.structs.replace(library, verified=False) for library in loader.shipped())
     monkeypatch.setattr(loader, "shipped", lambda: unverified)
     rule = next(rule for rule in registry.rules() if rule.code == code)
