@@ -479,9 +479,9 @@ class Surfaces:
         spelled = {("-" if len(option) == 1 else "--") + option: key for option, key in row.options.items() if key in names}
         spelled |= {"--" + name.replace("_", "-"): name for name in names}
         start = re.compile(rb"(?<![\w./-])(?:[\w./-]*/)?(?:" + b"|".join(map(re.escape, words)) + rb")(?![\w./-])")
-        option = re.compile(
-            rb"(?<![\w-])(" + b"|".join(re.escape(o.encode()) for o in sorted(spelled)) + rb")(?:[=\s\"',]|\\\r?\n|- )+(-?[\w.]+)"
-        )
+        # of no keys no option is one: an empty alternative would match before every word
+        either = b"|".join(re.escape(o.encode()) for o in sorted(spelled)) or b"(?!)"
+        option = re.compile(rb"(?<![\w-])(" + either + rb")(?:[=\s\"',]|\\\r?\n|- )+(-?[\w.]+)")
         for path in sorted(self.program.files):
             facts = self.program.files[path]
             if not KINDS[facts.kind].commands or self.program.settings.is_test(path):
