@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.values import Bind, Flow, Flows, FnVal, Frame, Num, Obj, Text, Thing, Unknown, union, unknown
+from resilint.flow.values import Bind, Env, Ext, Flow, Flows, FnVal, Frame, Num, Obj, Text, Thing, Unknown, union, unknown
 from resilint.link.code import STAR, Arm, Body, Definition, Fun, Klass, Module, place_of
 
 if TYPE_CHECKING:
@@ -68,6 +68,10 @@ class Store(NamedTuple):
     item: tuple[int, ...] = ()
 
 
+_ENVIRONMENT = "os.environ"
+"""Python's mapping of environment variables: what an element of it is, deployments say."""
+
+
 class Elements:
     """Questions about elements, beside a resolver."""
 
@@ -124,6 +128,9 @@ class Elements:
 
     def _of(self, flow: Flow, frame: Frame, keys: list[Thing] | None = None, here: int = FAR) -> Iterator[Flow]:
         thing = flow.thing
+        if isinstance(thing, Ext) and thing.name == _ENVIRONMENT:
+            yield from (flow._replace(thing=Env((isinstance(key, Text) and key.whole) or "?")) for key in keys or [Text(None)])
+            return
         if isinstance(thing, Obj) and isinstance(thing.type, str) and thing.type:
             part = self.resolver.part(thing, "[]", frame)
             if part is not None:
