@@ -33,6 +33,7 @@ DEFAULT_TEST_PATHS = (
     "**/conftest.py",
     "**/*_test.go",
     "**/src/test/**",
+    "**/src/testFixtures/**",
     "**/testdata/**",
     "**/scripts/**",
     "**/examples/**",

@@ -253,17 +253,18 @@ class Pass:
         self.passed.append(f.Do(stmt.at, stmt.at, f.Opaque(stmt.at, stmt.at, ())))
         self.passed.append(stmt)
         for comm in stmt.cases:
-            if any(self._holds_point(c.body) for c in stmt.cases) and not self._holds_point(comm.body):
-                continue
+            other = any(self._holds_point(c.body) for c in stmt.cases) and not self._holds_point(comm.body)
             known, mark = dict(self.known), len(self.passed)
             ends = self.block(comm.body, depth + 1)
             self.known = known
-            if not goes_again(_switched(ends), self.loop):
+            if other or not goes_again(_switched(ends), self.loop):
                 del self.passed[mark:]
             channel = received(comm.op)
             if channel is not None and leaves_loop(ends - {("break", None)}, self.loop):
+                # Each pass asks it, also one that came this far by another case.
                 self.exits.append((channel, True))
-            out |= ends
+            if not other:
+                out |= ends
         return _switched(out)
 
     def _inner_loop(self, stmt: f.Loop, depth: int) -> set[Outcome]:

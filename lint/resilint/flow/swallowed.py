@@ -366,6 +366,8 @@ class Swallowed:
             return f"the loop around it goes on{f', and the {task} cannot be stopped' if endless else ' with the next round'}", (
                 step,
             )
+        if not leaves and self._told_by_null(caught):
+            return None
         if not leaves:
             following = self._next_wait(caught, caught.stmt.end if loop is None or "falls" in ends else loop.end)
             if following is not None:
@@ -436,6 +438,32 @@ class Swallowed:
         return bool(sites) and all(
             site.loop is None and not self._goes_on(site) and self._ends_thread(site.fn, depth + 1) for _, site, _, _ in sites
         )
+
+    def _told_by_null(self, caught: _Caught) -> bool:
+        """Whether a test behind the handler leaves because nothing came: a local that was null before the body was to fill it."""
+        fn = caught.fn
+        place = self._places_of(fn).of(caught.stmt)
+        if place is None or _ends(caught.handler) != {"falls"}:
+            return False
+        kept = {name for node in walk_block(caught.handler) if isinstance(node, f.Assign) for name in map(dotted, node.targets)}
+        filled = {n for node in walk_block(caught.body) if isinstance(node, f.Assign) for n in map(dotted, node.targets)} - kept
+        empty = {name for name in filled if "." not in name and self._is_null_before(name, caught)}
+        for stmt in place.block[place.index + 1 :]:
+            if isinstance(stmt, f.If):
+                return _null_test(stmt.test) in empty and "falls" not in _ends(stmt.then)
+            if any(isinstance(node, f.Call) and not tells(dotted(node.fn).rpartition(".")[2] or "x") for node in walk(stmt)):
+                return False
+        return False
+
+    @staticmethod
+    def _is_null_before(name: str, caught: _Caught) -> bool:
+        """Whether all that a local was given before is null."""
+        given = [
+            stmt.value
+            for stmt, _ in caught.fn.body.stmts
+            if isinstance(stmt, f.Assign) and stmt.at < caught.stmt.at and name in map(dotted, stmt.targets)
+        ]
+        return bool(given) and all(isinstance(value, f.Lit) and value.value is None for value in given)
 
     def _falls_out(self, caught: _Caught, loop: f.Node) -> bool:
         """Whether what follows the handler inside of the loop always leaves it."""
@@ -656,6 +684,16 @@ def _excludes(a: Arm, b: Arm) -> bool:
     """Whether two arms are different branches of one choice."""
     mine = {arm.choice: arm for arm in a.chain() if arm.choice}
     return any(arm.choice in mine and mine[arm.choice] is not arm for arm in b.chain() if arm.choice)
+
+
+def _null_test(test: f.Expr) -> str:
+    """The name of which a test asks only whether it is null; empty for another test."""
+    if not isinstance(test, f.Bin) or test.op not in ("==", "is"):
+        return ""
+    for null, name in ((test.left, test.right), (test.right, test.left)):
+        if isinstance(null, f.Lit) and null.value is None:
+            return dotted(name)
+    return ""
 
 
 def _tests(stmt: f.Stmt) -> Iterator[f.Expr]:
