@@ -807,6 +807,8 @@ class Churn:
                 if not any(word in source for word in words):
                     continue
                 for fn in module.functions:
+                    if not any(call.rpartition(".")[2].rstrip("{") in lasts for call in fn.head.calls):
+                        continue
                     for node, stmt, site in self._expressions(fn, lasts):
                         for flow in self.resolver.ask(node, self.resolver.frame(fn)):
                             obj = flow.thing

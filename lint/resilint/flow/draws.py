@@ -347,22 +347,39 @@ class Draws:
         return found
 
     @cached_property
-    def _leading(self) -> frozenset[Fun]:
-        """Functions that may lead to such a wait in a few calls, by the names that they call: no others need be looked at."""
-        found: set[Fun] = set(self._pooled)
-        layer: list[Fun] = list(found)
-        for _ in range(_DEEP):
-            above: set[Fun] = set()
+    def _leading(self) -> dict[Fun, int]:
+        """Functions that may lead to such a wait in a few calls, by the names that they call, with how many it takes at least: no
+        others need be looked at."""
+        found: dict[Fun, int] = dict.fromkeys(self._pooled, 0)
+        names, layer = self.program.names, list(found)
+        expanded: set[str] = set()
+        for steps in range(1, _DEEP + 1):
+            above: dict[Fun, None] = {}
             for fn in layer:
                 if fn.parent is not None:
-                    above.add(fn.parent)
-                owner = self.resolver.owner(fn) if fn.name == "__init__" else None
-                name = owner.name if owner is not None else fn.name
-                above.update(self.program.names.callers(name))
-                above.update(self.program.names.values_of.get(name, ()))
-            layer = [fn for fn in above if fn not in found]
-            found.update(layer)
-        return frozenset(found)
+                    above[fn.parent] = None
+                name = self._called(fn)
+                if name not in expanded:
+                    expanded.add(name)
+                    above.update(dict.fromkeys((*names.callers(name), *names.values_of.get(name, ()))))
+            layer = [fn for fn in above if fn not in found and not fn.module.is_test]
+            found.update(dict.fromkeys(layer, steps))
+        return found
+
+    def _called(self, fn: Fun) -> str:
+        """The name by which a function is called: a constructor by that of its class."""
+        owner = self.resolver.owner(fn) if fn.name == "__init__" else None
+        return owner.name if owner is not None else fn.name
+
+    @cached_property
+    def _names_within(self) -> tuple[frozenset[str], ...]:
+        """The names of functions that lead to such a wait in no more than 0, 1, 2 … calls."""
+        within: list[set[str]] = [set() for _ in range(_DEEP + 1)]
+        for fn, steps in self._leading.items():
+            within[steps].add(self._called(fn))
+        for steps in range(1, _DEEP + 1):
+            within[steps] |= within[steps - 1]
+        return tuple(map(frozenset, within))
 
     def _draws(self, spawn: Spawn) -> Iterator[Draw]:
         """The pools that a spawn's work takes connections from, each by the first way that leads there."""
@@ -374,20 +391,22 @@ class Draws:
 
     def _reached(self, starts: tuple[Fun, ...], spawn: Spawn | None) -> Iterator[Draw]:
         """The pools that functions take connections from, themselves and by what they call."""
-        ways = list(self._ways(starts, self._leading))
+        ways = list(self._ways(starts, towards=True))
         yield from self._drawn((w for way in ways for w in self._pooled.get(way.fn, ())), ways, starts, spawn)
 
-    def _ways(self, starts: Iterable[Fun], among: frozenset[Fun] | None) -> Iterator[_Way]:
-        """The functions that some functions call, hand over or start, nearest first; `among`: no others are entered."""
-        waiting = deque(_Way(body) for body in starts if among is None or body in among)
+    def _ways(self, starts: Iterable[Fun], towards: bool) -> Iterator[_Way]:
+        """The functions that some functions call, hand over or start, nearest first; `towards` such waits: no others."""
+        waiting = deque(_Way(body) for body in starts if not towards or body in self._leading)
         reached: set[Fun] = {way.fn for way in waiting}
         while waiting:
             way = waiting.popleft()
             yield way
-            if way.depth >= _DEEP or len(reached) > _MANY:
+            left = _DEEP - way.depth - 1
+            if left < 0 or len(reached) > _MANY:
                 continue
-            for site, callee in self.program.spawning.callees(way.fn):
-                if callee in reached or (among is not None and callee not in among):
+            spawning = self.program.spawning
+            for site, callee in spawning.callees(way.fn, self._names_within[left] if towards else None):
+                if callee in reached or (towards and self._leading.get(callee, _DEEP) > left):
                     continue
                 reached.add(callee)
                 gates, steps = way.gates, way.steps
@@ -414,7 +433,7 @@ class Draws:
             seen.add(key)
             if inside is None:
                 # What makes something of its own for each piece of work leads nowhere else.
-                inside = frozenset(way.fn for way in self._ways(starts, None))
+                inside = frozenset(way.fn for way in self._ways(starts, towards=False))
             if self._shared(pool.obj, inside, spawn):
                 yield Draw(wait, pool, gates, way.steps)
 

@@ -2086,11 +2086,14 @@ class Resolver:
         head, _, last = name.rpartition(".")
         return table.shape(head, last) or name
 
-    def static_type(self, expr: f.Expr, fn: Fun) -> f.Type | None:
+    def static_type(self, expr: f.Expr, fn: Fun, asked: set[tuple[str, Fun]] | None = None) -> f.Type | None:
         """The written type of a name or field, where it is declared."""
         name = dotted(expr)
-        if not name:
+        # Names may be given to each other: `a = b`, and `b = a` further down.
+        asked = asked if asked is not None else set()
+        if not name or (name, fn) in asked:
             return None
+        asked.add((name, fn))
         head, _, rest = name.partition(".")
         kind: f.Type | None = None
         owner_fn = fn
@@ -2111,7 +2114,7 @@ class Resolver:
                 elif isinstance(d.expr, f.New | f.Coll):
                     kind = d.expr.type
                 elif isinstance(d.expr, f.Ref) and d.expr.name != name and d.kind == "value" and not d.item:
-                    kind = self.static_type(d.expr, scope)
+                    kind = self.static_type(d.expr, scope, asked)
                 elif isinstance(d.expr, f.Call) and d.kind == "value":
                     kind = self._result_type(d.expr, scope, d.item)
                 if kind is not None:

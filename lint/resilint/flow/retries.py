@@ -8,9 +8,9 @@ goes round after success too (a poll, a consumer, a watch) is none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from resilint.flow.timeouts import Fault
     from resilint.program import Program
 
-_FORMS = (b"\xa4ever", b"\xa5while", b"\xa5count")
+_EVER, _WHILE, _COUNT = b"\xa4ever", b"\xa5while", b"\xa5count"
 """Forms of loops that need not end by themselves, as encoded."""
 _EACH = b"\xa4each"
-_RESULT = re.compile(rb"[sS]tatus|[cC]ode|\.ok|[sS]uccess|[fF]ail|[eE]rror")
+_RESULTS = (b"tatus", b"code", b"Code", b".ok", b"uccess", b"fail", b"Fail", b"rror")
+"""Parts of names that tell how something went, large and small."""
 _TRY = b"\x97\x31"
 """How a try statement begins, as encoded: seven fields, the first its tag."""
 _ENDLESS = frozenset({"count", "cycle", "repeat"})
@@ -119,15 +120,12 @@ class RetryLoop:
     """What is tried: the first call of it, or the statement."""
     failed: f.Node
     """Where its failure is told: the handler or the test."""
-    tries: float | None = None
-    """How often at most, the first try included: `inf` where nothing ends it, `None` where that is not known."""
     window: float | None = None
     """Seconds after which it gives up, where a clock that can be read ends it."""
     caps: tuple[f.Expr, ...] = ()
     """Tests that end it after some tries or some time."""
     stops: tuple[f.Expr, ...] = ()
     """Tests that end it at shutdown or cancellation, which is no cap."""
-    pauses: tuple[Pause, ...] = ()
     path: tuple[f.Stmt, ...] = ()
     """Statements passed between a failure and the next try."""
     counted: tuple[Cap, ...] = ()
@@ -139,6 +137,19 @@ class RetryLoop:
     """Each try goes to `another` peer or element than the one before; or is `finite`, since what failed is left out then on."""
     polls: bool = False
     """It goes round after success too, with a pause that the failing way leaves out."""
+    count: Callable[[], float | None] = lambda: inf
+    measure: Callable[[], tuple[Pause, ...]] = tuple
+    """Both are dear, and asked for only where a loop matters."""
+
+    @cached_property
+    def tries(self) -> float | None:
+        """How often at most, the first try included: `inf` where nothing ends it, `None` where that is not known."""
+        return self.count()
+
+    @cached_property
+    def pauses(self) -> tuple[Pause, ...]:
+        """What stands between two tries, one by one."""
+        return self.measure()
 
     @property
     def pause(self) -> Pause:
@@ -226,25 +237,26 @@ class Retries:
         numbers = [n for n in (found, *(self._counted(retry, cap, frame) for cap in retry.counted)) if n is not None]
         if numbers:
             return min(numbers)
-        return None if retry.caps or retry.tries is None else inf
+        return None if retry.caps else inf
 
     # ------------------------------------------------------------ finding
 
     @staticmethod
     def _may_retry(fn: Fun) -> bool:
         """Whether a body may hold a retry, by its encoded bytes and its header: decoding comes later."""
-        if not fn.head.calls:
+        calls = fn.head.calls
+        if not calls:
             return False
         raw = bytes(fn.module.facts.bodies[fn.index])
-        loops = any(form in raw for form in _FORMS)
+        loops = _EVER in raw or _WHILE in raw or _COUNT in raw
+        go = fn.module.language == "go"
         if not loops and _EACH not in raw:
-            return (_TRY in raw or fn.module.language == "go") and _calls_itself(fn)
-        lasts = [call.rpartition(".")[2] for call in fn.head.calls]
-        if not loops and fn.module.language != "go":
-            loops = any(last in _TURNS or last in _ENDLESS or STANDS.match(last) for last in lasts)
-        if loops and (_TRY in raw or fn.module.language == "go" or _RESULT.search(raw)):
+            return (go or _TRY in raw) and _calls_itself(fn)
+        if not loops and not go:
+            loops = any(_counts_or_stands(call.rpartition(".")[2]) for call in calls)
+        if loops and (go or _TRY in raw or any(word in raw for word in _RESULTS)):
             return True
-        return (loops and any(_ACTS.match(last) for last in lasts)) or _calls_itself(fn)
+        return (loops and any(_acts(call.rpartition(".")[2]) for call in calls)) or _calls_itself(fn)
 
     def _find(self, fn: Fun) -> Iterator[RetryLoop]:
         for loop in _loops(fn.block):
@@ -266,13 +278,12 @@ class Retries:
     def _recursions(self, fn: Fun) -> Iterator[RetryLoop]:
         """Calls by which a function enters itself again where something in it has failed, with what it was given."""
         for site in fn.body.calls:
-            if site.last != fn.name or site.how or site.loop is not None or fn not in self.program.callees(site):
+            if site.last != fn.name or site.how or site.loop is not None:
                 continue
-            arms = site.arm.chain()
-            for arm in reversed(arms):
+            for arm in reversed(site.arm.chain()):
                 if arm.kind == "handler" and isinstance(arm.node, f.Try):
                     handler = next((h for h in arm.node.handlers if h.at <= site.call.at < h.end), None)
-                    if handler is not None and not self._is_no_failure(handler, fn):
+                    if handler is not None and not self._is_no_failure(handler, fn) and self._enters(site, fn):
                         calls = tuple(c for c in calls_of(arm.node.body) if c is not site.call)
                         kinds = tuple(last_name(k) for k in handler.types)
                         failed = f.Ref(handler.at, handler.end, "")
@@ -280,9 +291,14 @@ class Retries:
                     break
                 error = self._error_test(arm.node, fn) if arm.kind in ("then", "else") else None
                 if error is not None and isinstance(arm.node, f.If):
+                    if not self._enters(site, fn):
+                        break
                     block = arm.node.then if arm.kind == "then" else arm.node.orelse
                     yield from self._entered_again(fn, site, (error,), arm.node.test, block, (), "err")
                     break
+
+    def _enters(self, site: CallSite, fn: Fun) -> bool:
+        return fn in self.program.callees(site)
 
     def _error_test(self, node: f.Node, fn: Fun) -> f.Call | None:
         """The call whose error is tested: `if err != nil` behind `err := f()`."""
@@ -324,9 +340,13 @@ class Retries:
                 retry.stops = (*retry.stops, test)
         steps = [n for stmt in path for n in walk(stmt) if isinstance(n, f.Call) and n is not site.call]
         retry.caps += tuple(c for c in steps if self._may_end(c, fn, {error, *counters} - {""}))
-        pauses = [p for p in self.pauses.on(fn, None, path) if p.node is not site.call]
-        retry.pauses = tuple(p._replace(seconds=None, grows=True) if p.varying & changed else p for p in pauses)
-        retry.tries = None if retry.caps else inf
+        retry.measure = lambda: tuple(
+            p._replace(seconds=None, grows=True) if p.varying & changed else p
+            for p in self.pauses.on(fn, None, path)
+            if p.node is not site.call
+        )
+        tries = None if retry.caps else inf
+        retry.count = lambda: tries
         yield retry
 
     # ------------------------------------------------------------ which loops
@@ -346,16 +366,13 @@ class Retries:
     def _is_used(loop: f.Loop) -> bool:
         """Whether the elements that a loop is over are used for more than to pause."""
         names = {n.name for n in walk(loop.target) if isinstance(n, f.Ref)}
-        paused = [
-            (n.at, n.end)
-            for stmt in loop.body
-            for n in walk(stmt)
-            if isinstance(n, f.Call) and (STANDS.match(last_name(n.fn)) or SAYS.search(dotted(n.fn)))
-        ]
-        for ref in (n for stmt in loop.body for n in walk(stmt) if isinstance(n, f.Ref)):
-            if ref.name.partition(".")[0] in names and not any(at <= ref.at < end for at, end in paused):
+        paused = -1
+        for node in walk_block(loop.body):
+            if isinstance(node, f.Call) and (_stands(last_name(node.fn)) or _says(dotted(node.fn))):
+                paused = max(paused, node.end)
+            elif isinstance(node, f.Ref) and node.at >= paused and node.name.partition(".")[0] in names:
                 return True
-        return not paused
+        return paused < 0
 
     @staticmethod
     def _iterates(loop: f.Loop) -> bool:
@@ -418,7 +435,7 @@ class Retries:
         for node in walk(test):
             if isinstance(node, f.Bin) and node.op in ("==", "!=") and isinstance(node.right, f.Lit) and node.right.value is None:
                 call = node.left.value if isinstance(node.left, f.Await) else node.left
-                if isinstance(call, f.Call) and _ACTS.match(last_name(call.fn)):
+                if isinstance(call, f.Call) and _acts(last_name(call.fn)):
                     yield Point(stmt, call, node, error="<direct>", call=call)
             elif isinstance(node, f.Ref | f.Call):
                 name = dotted(node.fn) if isinstance(node, f.Call) else node.name
@@ -428,15 +445,16 @@ class Retries:
                     yield Point(made, call, node, call=call, result=f"status:{base}")
                 elif isinstance(node, f.Ref) and name in calls and _is_atom(node, test):
                     made, call = calls[name]
-                    if _ACTS.match(last_name(call.fn)):
+                    if _acts(last_name(call.fn)):
                         yield Point(made, call, node, call=call, result=f"bool:{name}")
-                elif isinstance(node, f.Call) and _is_atom(node, test) and _ACTS.match(last_name(node.fn)):
+                elif isinstance(node, f.Call) and _is_atom(node, test) and _acts(last_name(node.fn)):
                     yield Point(stmt, node, node, call=node)
 
     # ------------------------------------------------------------ judging
 
     def _judge(self, fn: Fun, loop: f.Loop, points: list[Point]) -> RetryLoop | None:
         found: RetryLoop | None = None
+        circling: list[tuple[RetryLoop, Pass]] = []
         before = self._before(fn, loop)
         for point in points:
             if point.handler is not None and self._is_no_failure(point.handler, fn):
@@ -444,7 +462,7 @@ class Retries:
             good = Pass(fn, loop, point, False, dict(before))
             out = good.block(loop.body)
             polls = goes_again(out, loop) and self._over(good, loop) is not True
-            if polls and (loop.form == "each" or (found is not None and not found.polls) or not self._may_hurry(fn, loop, point)):
+            if polls and (loop.form == "each" or found is not None or not self._may_hurry(loop, point)):
                 continue
             bad = Pass(fn, loop, point, True, dict(before))
             out = bad.block(loop.body)
@@ -454,16 +472,17 @@ class Retries:
                 continue
             retry = self._made(fn, loop, point, bad)
             if polls:
-                if self._hurries(retry, fn, loop, good):
-                    retry.polls = True
-                    found = found or retry
-                continue
-            if found is None or found.polls or (retry.tries == inf and found.tries != inf):
+                circling.append((retry, good))
+            elif found is None or (retry.tries == inf and found.tries != inf):
                 found = retry
+        if found is None:
+            found = next((retry for retry, good in circling if self._hurries(retry, fn, loop, good)), None)
+            if found is not None:
+                found.polls = True
         return found
 
     @staticmethod
-    def _may_hurry(fn: Fun, loop: f.Loop, point: Point) -> bool:
+    def _may_hurry(loop: f.Loop, point: Point) -> bool:
         """Whether a loop that goes round in any case may pause on success and not on failure: it has a jump between them."""
         return point.call is None and any(
             isinstance(n, f.Jump) and n.kind == "continue" for stmt in loop.body for n in walk(stmt) if not isinstance(stmt, f.Loop)
@@ -554,9 +573,8 @@ class Retries:
         retry.operation = _told(retry.calls)
         # A pause may open the operation itself: `if attempt > 1: sleep()` within the tried block.
         opening = tuple(f.Do(c.at, c.end, c) for c in sleeps if c.at < retry.calls[0].at)
-        retry.pauses = tuple(self.pauses.on(fn, loop, (*retry.path, *opening)))
-        retry.tries = inf if not retry.caps else None
-        retry.tries = self.tries(retry, self.resolver.frame(fn))
+        retry.measure = lambda: tuple(self.pauses.on(fn, loop, (*retry.path, *opening)))
+        retry.count = lambda: self.tries(retry, self.resolver.frame(fn))
         return retry
 
     @staticmethod
@@ -756,6 +774,26 @@ def _is_atom(node: f.Expr, test: f.Expr) -> bool:
     return False
 
 
+# Names come again and again, and searching them costs more than looking the answer up.
+@cache
+def _stands(name: str) -> bool:
+    return STANDS.match(name) is not None
+
+
+@cache
+def _says(name: str) -> bool:
+    return SAYS.search(name) is not None
+
+
+@cache
+def _acts(name: str) -> bool:
+    return _ACTS.match(name) is not None
+
+
+def _counts_or_stands(name: str) -> bool:
+    return name in _TURNS or name in _ENDLESS or _stands(name)
+
+
 def _calls_itself(fn: Fun) -> bool:
     """Whether a body calls something by the name of its function, plainly or on its own object."""
     own = {p.name for p in fn.head.params if p.kind == "self"}
@@ -775,7 +813,7 @@ def calls_of(block: f.Block) -> Iterator[f.Call]:
     said = -1
     for node in walk_block(block):
         if isinstance(node, f.Call) and node.at >= said:
-            if SAYS.search(dotted(node.fn)):
+            if _says(dotted(node.fn)):
                 said = node.end
             else:
                 yield node
@@ -783,7 +821,7 @@ def calls_of(block: f.Block) -> Iterator[f.Call]:
 
 def _told(calls: tuple[f.Call, ...]) -> f.Call:
     """The call by which to name an operation: one that acts, else the last that is not part of another and makes nothing."""
-    acting = next((c for c in calls if _ACTS.match(last_name(c.fn))), None)
+    acting = next((c for c in calls if _acts(last_name(c.fn))), None)
     if acting is None:
         outer = [c for c in calls if not any(o is not c and o.at <= c.at and c.end <= o.end for o in calls)] or list(calls)
         acting = next((c for c in outer if not last_name(c.fn)[:1].isupper() or "." in dotted(c.fn)), outer[0])
@@ -845,15 +883,23 @@ def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) ->
     return found
 
 
-def _loops(block: f.Block, depth: int = 0) -> Iterator[f.Loop]:
+def _loops(block: f.Block, depth: int = 0) -> list[f.Loop]:
     """Loops of a body in the order written, those inside others too."""
-    if depth > NESTED:
-        return
-    for stmt in block:
-        if isinstance(stmt, f.Loop):
-            yield stmt
-        for inner in blocks(stmt):
-            yield from _loops(inner, depth + 1)
+    out: list[f.Loop] = []
+    if depth <= NESTED:
+        for stmt in block:
+            if type(stmt) in _PLAIN:
+                continue
+            if isinstance(stmt, f.Loop):
+                out.append(stmt)
+            for inner in blocks(stmt):
+                if inner:
+                    out += _loops(inner, depth + 1)
+    return out
+
+
+_PLAIN = frozenset({f.Do, f.Assign, f.Return, f.Raise, f.Jump, f.Def})
+"""Statements without blocks of their own."""
 
 
 def blocks(stmt: f.Stmt) -> Iterator[f.Block]:
@@ -879,7 +925,7 @@ def _own(block: f.Block, depth: int = 0) -> Iterator[f.Stmt]:
         return
     for stmt in block:
         yield stmt
-        if not isinstance(stmt, f.Loop):
+        if type(stmt) not in _PLAIN and not isinstance(stmt, f.Loop):
             for inner in blocks(stmt):
                 yield from _own(inner, depth + 1)
 

@@ -79,17 +79,15 @@ class RetryFaults:
 
     def _judge(self, retry: RetryLoop) -> Iterator[tuple[str, Fault]]:
         what = self._what(retry)
-        told = self._told(retry)
         if retry.tries == inf and retry.moves != "finite":
             steps = tuple(self.program.step(retry.fn, test, "only this ends it: the work is to stop") for test in retry.stops)
             message = f"`{what}` is tried again for ever: nothing ends the retry after some tries or some time"
             # That a test is one of shutdown is told by its name.
             sure = Confidence.LOW if retry.stops else Confidence.HIGH
-            yield "RS501", self._fault(retry, self._head(retry), message, sure, (*told, *steps))
+            yield "RS501", self._fault(retry, self._head(retry), message, sure, (*self._told(retry), *steps))
         if (retry.tries is not None and retry.tries <= _FEW) or retry.moves:
             return
         pause = retry.pause
-        step = self._step(retry, pause)
         if pause.grows is False and pause.jitter is False and pause.seconds is not None and pause.seconds < _SHORT:
             where = pause.node if pause.node is not None and pause.seconds > 0 else self._head(retry)
             often = f" up to {retry.tries:g} times" if retry.tries is not None and retry.tries < inf else ""
@@ -99,25 +97,23 @@ class RetryFaults:
                 )
             else:
                 message = f"`{what}` is tried{often} with no pause in between"
-            yield "RS502", self._fault(retry, where, message, pause.confidence, (*told, *step))
+            steps = (*self._told(retry), *self._step(retry, pause))
+            yield "RS502", self._fault(retry, where, message, pause.confidence, steps)
         elif pause.grows and pause.jitter is False:
             where = pause.node if pause.node is not None else self._head(retry)
             message = f"pauses between tries of `{what}` grow alike for every caller: nothing random is in them"
-            yield "RS503", self._fault(retry, where, message, pause.confidence, (*told, *step))
+            steps = (*self._told(retry), *self._step(retry, pause))
+            yield "RS503", self._fault(retry, where, message, pause.confidence, steps)
 
     # ------------------------------------------------------------ cancellation
 
     def _deaf(self, retry: RetryLoop) -> Iterator[tuple[str, Fault]]:
         """A retry that goes on pausing, or trying, after its work was cancelled."""
-        if not isinstance(retry.node, f.Loop) or not self._lasts(retry):
+        if not isinstance(retry.node, f.Loop):
             return
-        match retry.fn.module.language:
-            case "go":
-                yield from self._ignores_context(retry, retry.node)
-            case "java":
-                yield from self._ignores_interrupt(retry, retry.node)
-            case "python":
-                yield from self._ignores_event(retry, retry.node)
+        ways = {"go": self._ignores_context, "java": self._ignores_interrupt, "python": self._ignores_event}
+        # How long it lasts is the dearest question.
+        yield from (found for found in ways[retry.fn.module.language](retry, retry.node) if self._lasts(retry))
 
     @staticmethod
     def _lasts(retry: RetryLoop) -> bool:
@@ -135,8 +131,10 @@ class RetryFaults:
 
     def _ignores_context(self, retry: RetryLoop, loop: f.Loop) -> Iterator[tuple[str, Fault]]:
         name = self._context(retry.fn)
+        if not name or self._asks(retry, loop, name):
+            return
         sleep = self._sleep(retry)
-        if not name or (sleep is None and (retry.tries != inf or retry.pauses)) or self._asks(retry, loop, name):
+        if sleep is None and (retry.tries != inf or retry.pauses):
             return
         what = self._what(retry)
         param = self.program.step(retry.fn, loop.body[0] if loop.body else loop, f"`{name}` is in reach here")
@@ -201,9 +199,6 @@ class RetryFaults:
                     return
 
     def _ignores_event(self, retry: RetryLoop, loop: f.Loop) -> Iterator[tuple[str, Fault]]:
-        sleep = self._sleep(retry)
-        if sleep is None or sleep.node is None:
-            return
         name = self._event(retry.fn)
         if not name or any(
             isinstance(n, f.Ref) and n.name.startswith(name)
@@ -211,6 +206,9 @@ class RetryFaults:
             if part is not None
             for n in walk(part)
         ):
+            return
+        sleep = self._sleep(retry)
+        if sleep is None or sleep.node is None:
             return
         text = f"the pause between tries of `{self._what(retry)}` goes on after `{name}` is set: nothing in the retry asks it"
         yield "RS506", self._fault(retry, sleep.node, text, Confidence.HIGH, (*self._told(retry), *self._step(retry, sleep)))

@@ -596,13 +596,14 @@ class Spawns:
             and self.resolver.table(site.fn.module).call(name) is None
         )
 
-    def callees(self, fn: Fun) -> tuple[tuple[CallSite | None, Fun], ...]:
-        """What a function calls, with the literals it hands over and what it starts."""
+    def callees(self, fn: Fun, named: frozenset[str] | None = None) -> tuple[tuple[CallSite | None, Fun], ...]:
+        """What a function calls, with the literals it hands over and what it starts. `named`: where only functions of these names
+        matter, calls that cannot be theirs are not resolved."""
         found = self._next.get(fn)
         if found is None:
             out: dict[Fun, CallSite | None] = {}
             for site in fn.body.calls:
-                if not site.last or site.last in self.own_names:
+                if not site.last or (site.last in self.own_names and (named is None or _may_be_of(site, named))):
                     for callee in self.program.callees(site) or self._declared(site):
                         out.setdefault(callee, site)
                 for arg in site.call.args:
@@ -619,7 +620,9 @@ class Spawns:
                     ):
                         for body in self._started(arg.value, self.resolver.frame(fn))[0]:
                             out.setdefault(body, site)
-            found = self._next[fn] = tuple((site, callee) for callee, site in out.items())
+            found = tuple((site, callee) for callee, site in out.items())
+            if named is None:
+                self._next[fn] = found
         return found
 
     def _declared(self, site: CallSite) -> list[Fun]:
@@ -1372,6 +1375,12 @@ def _over(expr: f.Expr, program: Program, fn: Fun) -> str:
     if isinstance(expr, f.Comp):
         return program.text_of(fn, expr.gens[0].iter, 40)
     return program.text_of(fn, expr, 40)
+
+
+def _may_be_of(site: CallSite, names: frozenset[str]) -> bool:
+    """Whether a call may be of a function with one of these names: it says one, or calls what a variable holds."""
+    last = site.last
+    return last in names or last in ("super", "cls") or last in site.fn.params or last in site.fn.body.definitions
 
 
 def over_loop(loop: f.Node, program: Program, fn: Fun) -> str:
