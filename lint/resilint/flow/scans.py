@@ -466,6 +466,7 @@ class Scans:
             names = [link.name for link in chain]
             begun = any(name in row.begins for name in names)
             narrowed = [link.call for link in chain if link.call is not None and link.name in row.narrows]
+            narrowed = [call for call in narrowed if not row.arity or len(call.args) in row.arity]
             if not begun or not narrowed:
                 continue
             if any(self._is_limit(name) or name.lower() in self._changes for name in names) or self._holds_sql(chain):
@@ -476,6 +477,14 @@ class Scans:
             }
             behind = [last_name(call.fn) for call in around]
             if any(self._is_limit(name) or name.lower() in self._changes for name in behind):
+                continue
+            if any(
+                _is_amount(arg) for link in chain if link.call is not None and link.name in row.begins for arg in link.call.args
+            ):
+                continue
+            if any(last_name(call.fn) in row.counted and _says_how_many(call) for call in around) or any(
+                other.last in row.paged_by and other.call.at < site.call.at for other in fn.body.calls
+            ):
                 continue
             brought = not row.brings or any(name in row.brings for name in (*names, *behind)) or self._is_handed_on(site, row)
             if not brought or (not row.brings and self._only_returned(site)):
@@ -673,6 +682,19 @@ def _may_be_text(expr: f.Expr) -> bool:
     if isinstance(expr, f.Call):
         return bool(expr.args) or isinstance(expr.fn, f.Field)
     return isinstance(expr, f.Ref | f.Field | f.Fmt) or (isinstance(expr, f.Bin) and expr.op in ("+", "%"))
+
+
+_AMOUNT = re.compile(r"\s*(?:count|sum|min|max|avg|exists)\s*\(", re.IGNORECASE)
+
+
+def _is_amount(arg: f.Arg) -> bool:
+    """Whether a text that names columns asks for a number: `Select("count(*)")`."""
+    return isinstance(arg.value, f.Lit) and isinstance(arg.value.value, str) and _AMOUNT.match(arg.value.value) is not None
+
+
+def _says_how_many(call: f.Call) -> bool:
+    """Whether a call is given a number, or something that may be one: none is given by `None` and by nothing."""
+    return any(not isinstance(arg.value, f.Lit) or arg.value.value is not None for arg in call.args)
 
 
 def _root(expr: Any) -> str:

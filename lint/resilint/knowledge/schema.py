@@ -867,6 +867,12 @@ class SelectRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Calls that are given conditions."""
     brings: tuple[str, ...] = ()
     """Calls that bring the rows; empty: whatever uses the selection does."""
+    arity: tuple[int, ...] = ()
+    """Numbers of arguments of the calls that narrow; empty: any. With more of them a page is among the arguments."""
+    counted: tuple[str, ...] = ()
+    """Calls that bring as many rows as their argument says, and all where it says none."""
+    paged_by: tuple[str, ...] = ()
+    """Calls after which the next selection of the function brings one page."""
     anywhere: bool = False
     """The first name alone tells the library: files that use it import nothing of it."""
 
