@@ -286,7 +286,9 @@ class Attempts:
         for route in routes:
             by_file.setdefault(route.path, []).append(route)
         least = [min(found, key=lambda route: route.tries) for found in by_file.values()]
-        return [layer for route in least for layer in _of_route(route)]
+        entry = wait.target.entry
+        rpc = entry is not None and entry.protocol == "grpc"
+        return [layer for route in least for layer in _of_route(route, rpc)]
 
     def _hosts(self, wait: Wait) -> Iterator[str]:
         binds = list(wait.target.binds[:3])
@@ -309,10 +311,10 @@ class Attempts:
     def _of_settings(self) -> Iterator[Chain]:
         """A client's own config and the proxies' routes for one RPC service; a proxy in front of a mesh for one host."""
         for route in self.routes.all:
-            if route.side == "client" and _of_route(route):
+            if route.side == "client" and _of_route(route, rpc=True):
                 for service in route.services:
                     for other in self.routes.of_service(service):
-                        yield Chain(()).inside([*_of_route(route), *_of_route(other)])
+                        yield Chain(()).inside([*_of_route(route, rpc=True), *_of_route(other, rpc=True)])
             elif route.upstreams and _of_route(route):
                 for host in route.upstreams:
                     for other in self.routes.of_host(host):
@@ -362,8 +364,9 @@ def _layers(policies: Iterable[Policy | None]) -> list[Layer]:
     ]
 
 
-def _of_route(route: Route) -> list[Layer]:
-    if route.tries <= 1 or route.connect or route.throttled:
+def _of_route(route: Route, rpc: bool = False) -> list[Layer]:
+    """What a route repeats of calls of a protocol, or of an RPC."""
+    if route.tries <= 1 or route.connect or route.throttled or (route.rpc and not rpc):
         return []
     return [Layer(float(route.tries), route.span, route.what, route.confidence)]
 

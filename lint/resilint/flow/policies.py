@@ -77,8 +77,8 @@ class Policy:
 
 
 class Wave(NamedTuple):
-    """Pauses by formula, in seconds: `first × growth ** n + step × n`, no less than `low`, no more than `high`, and by chance up
-    to `spread` and `share` of it more."""
+    """Pauses by formula, in seconds: `first × growth ** (start + n) + step × n`, no less than `low`, no more than `high`, and by
+    chance up to `spread` and `share` of it more; with `fibonacci` the numbers 1, 1, 2, 3, 5 take the place of the powers."""
 
     first: float | None
     growth: float | None = 1.0
@@ -88,25 +88,41 @@ class Wave(NamedTuple):
     spread: float = 0.0
     share: float = 0.0
     jitter: bool | None = False
+    start: int = 0
+    fibonacci: bool = False
+    over: bool = False
+    """Chance comes on top of `high`."""
 
     def pause(self, index: int) -> float | None:
         """The longest pause before the repetition of that index, from 0."""
         if self.first is None or self.growth is None:
             return None
         try:
-            grown = self.first * self.growth**index + self.step * index
+            grown = self.first * self._factor(self.start + index, self.growth) + self.step * index
         except OverflowError:
             grown = inf
+        if self.over:
+            return min(max(grown, self.low), self.high) * (1 + self.share) + self.spread
         return min(max(grown * (1 + self.share) + self.spread, self.low), self.high)
+
+    def _factor(self, index: int, growth: float) -> float:
+        if not self.fibonacci:
+            return growth**index
+        number, following = 0, 1
+        for _ in range(index):
+            number, following = following, number + following
+        return float(number)
 
     @property
     def grows(self) -> bool | None:
         """Whether pauses get longer."""
         if self.first is None or self.growth is None:
             return None
-        if self.first >= self.high or (self.first == 0 and not self.step):
+        if self.first == 0 and not self.step:
             return False
-        return self.growth > 1 or self.step > 0
+        if self.fibonacci or self.growth > 1:
+            return self.first * self._factor(self.start, self.growth) < self.high
+        return self.step > 0 and self.first < self.high
 
 
 @dataclass(frozen=True)
@@ -444,17 +460,26 @@ class Policies:
     ) -> Policy | None:
         """What settings say of an instance by name: those of the same project first, of one profile where it is given."""
         surfaces = self.program.surfaces
+
+        def looked_up(root: str, key: str, name: str) -> Written | None:
+            found = surfaces.setting(f"{root.replace('*', name)}.{key}")
+            home = [written for written in found if project_of(written.path) == project_of(near)]
+            if profile is not None:
+                home = [written for written in home if written.path == near and written.profile == profile] or [
+                    written for written in home if not written.profile
+                ]
+            return next(reversed(home or (found if profile is None else [])), None)
+
+        roots = [(root, name) for root in row.settings]
+        for root in row.settings if row.base is not None else ():
+            base = looked_up(root, row.base or "", name)
+            if base is not None and row.bases is not None:
+                roots.insert(len(row.settings) - 1, (row.bases, base.text.strip()))
         keys: dict[str, Written] = {}
-        wanted = [*(bound.setting or "" for bound in row.bounds), *row.switches.values()]
-        for root in reversed(row.settings):
-            for key in wanted:
-                found = surfaces.setting(f"{root.replace('*', name)}.{key}")
-                home = [written for written in found if project_of(written.path) == project_of(near)]
-                if profile is not None:
-                    home = [written for written in home if written.path == near and written.profile == profile] or [
-                        written for written in home if not written.profile
-                    ]
-                for written in home or (found if profile is None else ()):
+        for root, called in reversed(roots):
+            for key in (*(bound.setting or "" for bound in row.bounds), *row.switches.values()):
+                written = looked_up(root, key, called)
+                if written is not None:
                     keys[key] = written
         return self._configured(row, keys, where, owner)
 
@@ -674,11 +699,18 @@ class Policies:
             return replace(_joined(row.form, pieces), pause_at=where) if pieces else base
         sources = [*start, *self.slots.at_call(row.bounds, binds, where, obj)]
         chosen = decide(s for s in sources if s.bound.slot in RETRY)
+        spread = row.spreads and any(s.bound.slot == "backoff_max" and s.written for s in chosen)
+        growth = _wave({source.bound.slot: source for source in chosen}).growth if row.growing else None
+        if growth is not None and growth <= 1:
+            kept = {"backoff_max"} if spread else frozenset[str]()
+            chosen = [s for s in chosen if s.bound.slot not in row.growing or s.bound.slot in kept]
         piece = self._filled(base, chosen)
         if row.form == "part" and piece.pauses:
             piece = replace(piece, pause_at=where)
-        if row.spreads and piece.waves and any(s.bound.slot == "backoff_max" and s.written for s in chosen):
+        if spread and piece.waves:
             piece = replace(piece, waves=tuple(_spread_out(wave) for wave in piece.waves))
+        if piece.tries == inf and any(self.slots.find_bind(name, None, binds)[0] is not None for name in row.unless):
+            piece = replace(piece, tries=None)
         for part in row.parts:
             for inner in self._parts(part, binds, where, obj, table):
                 piece = _with_part(piece, inner)
@@ -1066,7 +1098,7 @@ def _tries(source: Source) -> float | None:
     for slot in source.slots:
         if slot.state in ("disabled", "absent"):
             return inf
-        if source.bound.means is not None and slot.number is None and slot.flow is None:
+        if source.bound.means is not None and (source.bound.unit == "bool" or (slot.number is None and slot.flow is None)):
             return inf if source.bound.means == "endless" else source.bound.means
         if slot.state == "unknown" or slot.number is None:
             return None
@@ -1103,11 +1135,13 @@ def _wave(by_slot: dict[str, Source]) -> Wave:
     if "backoff" in by_slot:
         first = _number(by_slot["backoff"], 0.0)
     growth: float | None = 1.0
-    first_row = by_slot["backoff"].bound if "backoff" in by_slot and by_slot["backoff"].written else None
-    if first_row is not None and first_row.growth is not None:
-        growth = first_row.growth
-    elif "growth" in by_slot:
+    row = by_slot["backoff"].bound if "backoff" in by_slot else None
+    first_row = row if _is_written(by_slot, "backoff") else None
+    if "growth" in by_slot:
         growth = _number(by_slot["growth"], 1.0)
+    if first_row is not None and first_row.growth is not None:
+        told = by_slot["growth"].slots if _is_written(by_slot, "growth") else ()
+        growth = growth if told and all(slot.number is not None for slot in told) else first_row.growth
     step = _number(by_slot["growth_step"], 0.0) if "growth_step" in by_slot else 0.0
     low = _number(by_slot["backoff_min"], 0.0) if "backoff_min" in by_slot else 0.0
     high = _number(by_slot["backoff_max"], inf) if "backoff_max" in by_slot else inf
@@ -1130,7 +1164,14 @@ def _wave(by_slot: dict[str, Source]) -> Wave:
         spread,
         share,
         jitter,
+        start=0 if row is None else row.start,
+        fibonacci=row is not None and row.fibonacci,
+        over="jitter" in by_slot and by_slot["jitter"].bound.over,
     )
+
+
+def _is_written(by_slot: dict[str, Source], slot: str) -> bool:
+    return slot in by_slot and by_slot[slot].written
 
 
 def _spread_out(wave: Wave) -> Wave:
@@ -1248,7 +1289,8 @@ def _pauses(piece: _Piece, count: int) -> tuple[tuple[float, ...] | None, bool |
     out: list[float] = [0.0] if piece.at_once and count and piece.waves else []
     if piece.chain:
         for index in range(count):
-            pause = _added(piece.chain[min(index, len(piece.chain) - 1)], 0)
+            # Each knows how many tries there were, not since when it is its turn.
+            pause = _added(piece.chain[min(index, len(piece.chain) - 1)], index)
             if pause is None:
                 return None, None, None
             out.append(pause)

@@ -40,6 +40,8 @@ class Route:
     """Nobody wrote the number."""
     connect: bool
     """It repeats only what never reached the peer."""
+    rpc: bool
+    """Besides that only what an RPC answers."""
     throttled: bool
     confidence: Confidence
 
@@ -116,7 +118,7 @@ class Routes:
             span = self.program.span(path, (written or start).key_at, max((written or start).end, (written or start).key_end))
             on = [
                 word.strip().lower() for s in (_below(inside, row.on) if row.on is not None else ()) for word in s.text.split(",")
-            ]
+            ] or list(row.on_default)
             yield Route(
                 what=row.what,
                 side=row.side,
@@ -137,6 +139,7 @@ class Routes:
                 span=span,
                 default=written is None,
                 connect=bool(on) and all(any(fnmatchcase(word, one) for one in row.connect) for word in on),
+                rpc=bool(on) and all(word in row.rpc or any(fnmatchcase(word, one) for one in row.connect) for word in on),
                 throttled=throttled or any(_below(inside, key) for key in row.throttle if not key.startswith(".")),
                 confidence=min(sure, Confidence.MEDIUM) if written is None else sure,
             )

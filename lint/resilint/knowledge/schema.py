@@ -124,8 +124,14 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Slot `backoff`: written here, it is the first of pauses that are so many times the one before each."""
     random: bool = False
     """Slot `backoff`: written here, it is the longest that a random pause can be."""
+    start: int = 0
+    """Slot `backoff`: the power of the growth that the first pause has: 1 where that is a multiple of the value already."""
+    fibonacci: bool = False
+    """Slot `backoff`: pauses are multiples by the numbers of Fibonacci, from the one at `start` on (the first is at 1)."""
+    over: bool = False
+    """Slot `jitter`: chance makes pauses longer than the longest."""
     means: Literal["endless"] | float | None = None
-    """Slots of retries: what it says where it takes no value: `infiniteRetry()`, `noBackoff()`."""
+    """Slots of retries: what it says where it takes no value (`infiniteRetry()`); with unit `bool` whatever it takes."""
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -854,6 +860,13 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The first repetition does not pause."""
     spreads: bool = False
     """A longest pause without growth makes each random up to it."""
+    growing: tuple[SlotName, ...] = ()
+    """Slots that count only where pauses grow."""
+    unless: tuple[str, ...] = ()
+    """Arguments that limit some failures by themselves: with one of them tries without end are not known to be."""
+    base: str | None = None
+    """`settings`: key of an instance with the name of another that it builds upon; `bases` is the root of those."""
+    bases: str | None = None
     switches: dict[str, str] = {}
     """`settings`: slots that count only where the key of this name is true."""
 
@@ -1053,6 +1066,10 @@ class RouteRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Without this key nothing is repeated."""
     on: str | None = None
     """What it is repeated on."""
+    on_default: tuple[str, ...] = ()
+    """The same where nothing is written."""
+    rpc: tuple[str, ...] = ()
+    """Values of `on` that only answers of an RPC have."""
     connect: tuple[str, ...] = ()
     """Values of `on` for what never reached the peer: with none besides, it is no repetition of work."""
     methods: tuple[str, ...] = ()
