@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from resilint import facts as f
-from resilint.link.code import Fun, dotted, last_name
+from resilint.link.code import Fun, dotted, last_name, walk
 
 Outcome = tuple[str, str | None]
 """How a block ends: it `falls` out of its end, `leaves` the function, `raises`, or `break`s or `continue`s, with a label."""
@@ -157,6 +157,11 @@ class Pass:
             if FALLS in out:
                 out = (out - {FALLS}) | self.block(stmt.orelse, depth + 1)
         else:
+            # What stands before the first call has happened on every way into the handler, as a counter's step has.
+            for opening in stmt.body:
+                if not isinstance(opening, f.Assign | f.Do) or any(isinstance(n, f.Call | f.New | f.Await) for n in walk(opening)):
+                    break
+                self._stmt(opening, depth + 1)
             self.after = True
             handler = self.point.handler
             assert handler is not None
