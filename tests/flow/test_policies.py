@@ -135,6 +135,7 @@ def test_decorators_of_python(
         "@tenacity.retry(stop=tenacity.stop_after_attempt(mine()))",
         "@tenacity.retry(**options())",
         "@again(stop_func=mine)",
+        "@backoff.on_exception(backoff.constant, OSError, interval=[1, 2, 5])",
         "@again(stop='stop_after_attempt')",
     ],
 )
@@ -259,6 +260,24 @@ def test_a_retryer_of_its_own(linked: Linked) -> None:
     assert (policy.tries, policy.pauses, policy.jitter) == (4, (0.4, 0.8, 1), False)
 
 
+def test_retries_that_a_client_of_go_is_told_in_a_field(linked: Linked) -> None:
+    source = """
+        package p
+
+        import "github.com/go-resty/resty/v2"
+
+        func f() error {
+            c := resty.New()
+            c.RetryCount = 3
+            _, err := c.R().Get("http://stock/holds")
+            return err
+        }
+    """
+    policy = at_call(linked({"go.mod": "module p\n\ngo 1.22\n", "p.go": source}), "Get")
+    assert (policy.tries, policy.jitter) == (4, True)
+    assert policy.pauses == pytest.approx((0.1, 0.2, 0.4))
+
+
 GO = """
     package p
 
@@ -269,6 +288,7 @@ GO = """
         "github.com/avast/retry-go/v4"
         "github.com/cenkalti/backoff/v4"
         first "github.com/avast/retry-go"
+        last "github.com/avast/retry-go/v5"
         five "github.com/cenkalti/backoff/v5"
         three "github.com/cenkalti/backoff/v3"
         steps "github.com/sethvargo/go-retry"
@@ -302,6 +322,7 @@ GO = """
         ("retry.Do(op, retry.DelayType(retry.BackOffDelay))", 10, (0.1, 0.2, 0.4), inf, False),
         ("retry.Do(op, retry.Attempts(0))", inf, (0.2,), inf, True),
         ("first.Do(op, first.Attempts(0))", 1, (), inf, True),
+        ("last.New(last.Attempts(3), last.Delay(time.Second)).Do(op)", 3, (1.1, 2.1), inf, True),
         ("retry.Do(op, retry.Delay(time.Second), retry.DelayType(retry.FullJitterBackoffDelay))", 10, (2, 4), inf, True),
         ("steps.Do(context.Background(), steps.WithMaxRetries(3, steps.NewFibonacci(time.Second)), nil)", 4, (1, 2, 3), inf, False),
         (

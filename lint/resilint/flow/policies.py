@@ -709,7 +709,10 @@ class Policies:
             piece = replace(piece, pause_at=where)
         if spread and piece.waves:
             piece = replace(piece, waves=tuple(_spread_out(wave) for wave in piece.waves))
-        if piece.tries == inf and any(self.slots.find_bind(name, None, binds)[0] is not None for name in row.unless):
+        if piece.tries == inf and (
+            any(self.slots.find_bind(name, None, binds)[0] is not None for name in row.unless)
+            or any(self._is_list(self.slots.find_bind(name, None, binds)[0]) for name in row.ends)
+        ):
             piece = replace(piece, tries=None)
         for part in row.parts:
             for inner in self._parts(part, binds, where, obj, table):
@@ -717,6 +720,12 @@ class Policies:
         piece = self._under_context(piece, row, binds)
         errors = tuple(self._errors(row, binds))
         return replace(piece, errors=errors) if errors else piece
+
+    def _is_list(self, bind: Bind | None) -> bool:
+        if bind is None:
+            return False
+        things = (flow.thing for flow in self.resolver.ask(bind.expr, bind.frame))
+        return isinstance(bind.expr, f.Coll) or any(isinstance(t, Obj) and isinstance(t.node, f.Coll) for t in things)
 
     def _under_context(self, piece: _Piece, row: RetryRow, binds: tuple[Bind, ...]) -> _Piece:
         """A policy that ends with the context it is given."""

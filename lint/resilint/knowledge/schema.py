@@ -864,6 +864,8 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Slots that count only where pauses grow."""
     unless: tuple[str, ...] = ()
     """Arguments that limit some failures by themselves: with one of them tries without end are not known to be."""
+    ends: tuple[str, ...] = ()
+    """Arguments that may be a list of pauses, which ends it when it is used up: then endless tries are not known to be."""
     base: str | None = None
     """`settings`: key of an instance with the name of another that it builds upon; `bases` is the root of those."""
     bases: str | None = None
