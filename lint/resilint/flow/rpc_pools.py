@@ -197,7 +197,7 @@ def _judge(program: Program, row: PoolRow, server: Block, others: list[Block], s
     # That they share is always so where nobody thought of it; that somebody put them there, or tried to keep them apart, is not.
     meant = any(s.limit is not None for s in greedy) or (threads is not None and sum(bool(s.servers) for s in mine) > 1)
     sure = Confidence.HIGH if apart else Confidence.MEDIUM if meant else Confidence.LOW
-    return Fault(span, message, Value(size, sure, steps))
+    return Fault(span, message, Value(size, program.knowledge.sure(row, sure), steps))
 
 
 def _step(service: Service, size: float | None) -> Step:
