@@ -80,7 +80,7 @@ class _Server:
 
 
 @dataclass(frozen=True)
-class _Figure:
+class WrittenLimit:
     """A limit as it is written: which row speaks of it, in which file, and whom it names as its target."""
 
     row: DeadlineRow
@@ -123,7 +123,7 @@ class Aboves:
                 yield replace(above, share=1) if figure.share > 1 and _takes_many(fn) else above
         yield from self._of_servers(fn, entry)
 
-    def _above(self, figure: _Figure) -> Above:
+    def _above(self, figure: WrittenLimit) -> Above:
         row = figure.row
         said = f"{row.what}: {say_seconds(figure.seconds)}"
         steps = (*figure.steps, Step(figure.span, said))
@@ -337,9 +337,9 @@ class Aboves:
         return found
 
     @cached_property
-    def _figures_at(self) -> dict[str, list[_Figure]]:
+    def _figures_at(self) -> dict[str, list[WrittenLimit]]:
         """Limits that are written in files, by the service whose entries they limit."""
-        found: dict[str, list[_Figure]] = defaultdict(list)
+        found: dict[str, list[WrittenLimit]] = defaultdict(list)
         for figure in self._written:
             for home in self._targets(figure):
                 found[home].append(figure)
@@ -347,7 +347,7 @@ class Aboves:
             figures[:] = _loosest(figures)
         return found
 
-    def _targets(self, figure: _Figure) -> list[str]:
+    def _targets(self, figure: WrittenLimit) -> list[str]:
         """The services whose entries a limit holds for: those it names, else the only one that comes into question."""
         homes = sorted(
             home for home, entries in self._entries_at.items() if any(_limits(figure.row, fn, entry) for fn, entry in entries)
@@ -378,7 +378,7 @@ class Aboves:
         for written in self.program.surfaces.setting("spring.application.name"):
             if self.home(written.path) == home:
                 names.add(written.text)
-        return frozenset(_words(name) for name in names) - {frozenset()}
+        return frozenset(words_of(name) for name in names) - {frozenset()}
 
     def _is_foreign(self, names: Iterable[str]) -> bool:
         """Whether targets are known to be other things than what lies in this repository: deployed here, but built elsewhere."""
@@ -395,7 +395,7 @@ class Aboves:
                 for setting in facts.settings:
                     if len(setting.path) >= 3 and setting.path[0] == "services":
                         services[setting.path[1]].add(setting.path[2])
-                found |= {_words(name) for name, keys in services.items() if "image" in keys and "build" not in keys}
+                found |= {words_of(name) for name, keys in services.items() if "image" in keys and "build" not in keys}
         return frozenset(found)
 
     # ------------------------------------------------------------ what files say
@@ -405,11 +405,11 @@ class Aboves:
         return [(row, library) for library in self.program.knowledge.libraries for row in library.deadlines]
 
     @cached_property
-    def _written(self) -> tuple[_Figure, ...]:
+    def _written(self) -> tuple[WrittenLimit, ...]:
         found = [*self._of_surfaces(), *self._of_documents()]
         return tuple(sorted(found, key=lambda figure: (figure.span, figure.row.what)))
 
-    def _of_surfaces(self) -> Iterator[_Figure]:
+    def _of_surfaces(self) -> Iterator[WrittenLimit]:
         for row, library in self._rows:
             if row.setting is None:
                 continue
@@ -485,7 +485,7 @@ class Aboves:
 
     # ------------------------------------------------------------ what documents say
 
-    def _of_documents(self) -> Iterator[_Figure]:
+    def _of_documents(self) -> Iterator[WrittenLimit]:
         needs = [(row, library, _needs(row)) for row, library in self._rows if row.key is not None]
         for path, facts in self.program.files.items():
             if not facts.settings or self.program.settings.is_test(path):
@@ -506,7 +506,7 @@ class Aboves:
 
     def _in_document(
         self, row: DeadlineRow, library: Library, path: str, settings: list[tuple[Path, f.Setting]]
-    ) -> Iterator[_Figure]:
+    ) -> Iterator[WrittenLimit]:
         for mark in row.document:
             if not any(matches_path(pattern_of(mark.key), have) and counts(mark, s) for have, s in settings):
                 return
@@ -534,7 +534,7 @@ class Aboves:
             place_of = found if found is not None else default_of if row.default is not None else None
             if place_of is None:
                 continue
-            seconds = judge(_bound(row), found.text, row.bare).number if found is not None else row.default
+            seconds = judge(bound_of(row), found.text, row.bare).number if found is not None else row.default
             if seconds is None or not 0 < seconds < inf:
                 continue
             texts = [s.text for s in names] + ([place[-1].partition("#")[0]] if row.named and place else [])
@@ -548,7 +548,7 @@ class Aboves:
                 steps = (
                     Step(self.program.span(path, shared.key_at, shared.end), f"for up to {count} of them, one after the other"),
                 )
-            yield _Figure(
+            yield WrittenLimit(
                 row, library, seconds, path, span, sure, tuple(self._behind(row, texts, settings)), steps, count, found is None
             )
 
@@ -556,7 +556,7 @@ class Aboves:
     def _behind(row: DeadlineRow, names: list[str], settings: list[tuple[Path, f.Setting]]) -> Iterator[str]:
         """Who stands behind names that the document itself explains: the servers of an upstream."""
         for name in names:
-            hosts = {host for word in name.split() if (host := _full_host(word))}
+            hosts = {host for word in name.split() if (host := full_host(word))}
             patterns = [pattern_of(via.replace("{}", f"[{host}]")) for via in row.via for host in sorted(hosts)]
             found = [s.text for have, s in settings if any(matches_path(pattern, have) for pattern in patterns)]
             yield from found or [name]
@@ -593,21 +593,21 @@ class _Case:
             return unset
         return bool(value.texts) and all(any(fnmatchcase(text.lower(), pattern) for pattern in values) for text in value.texts)
 
-    def figures(self, aboves: Aboves, row: DeadlineRow, library: Library) -> Iterator[_Figure]:
+    def figures(self, aboves: Aboves, row: DeadlineRow, library: Library) -> Iterator[WrittenLimit]:
         """The limit that a row's setting is in this run."""
         value = self.values.get((row.setting or "").rpartition(".")[2])
-        bound = _bound(row)
+        bound = bound_of(row)
         low = library.verified is False
         if value is None:
             if row.default is not None and self.command is not None:
                 sure = Confidence.LOW if low else Confidence.MEDIUM
-                yield _Figure(row, library, row.default, self.path, self.command, sure, default=True)
+                yield WrittenLimit(row, library, row.default, self.path, self.command, sure, default=True)
             return
         judged = [judge(bound, text, row.bare) for text in value.texts]
         numbers = [one.number for one in judged if one.number is not None and not one.off and not one.mismatch]
         if numbers and len(numbers) == len(judged) and 0 < max(numbers) < inf:
             sure = Confidence.LOW if low else Confidence.HIGH
-            yield _Figure(row, library, max(numbers), self.path, value.span, sure, steps=value.steps)
+            yield WrittenLimit(row, library, max(numbers), self.path, value.span, sure, steps=value.steps)
 
 
 def _mounts_of(maker: Maker) -> Iterator[Mount]:
@@ -633,7 +633,7 @@ def _key_of(pair: f.Pair) -> str:
     return pair.key.name if isinstance(pair.key, f.Ref) else ""
 
 
-def _bound(row: DeadlineRow) -> Bound:
+def bound_of(row: DeadlineRow) -> Bound:
     return Bound(slot="request", unit=row.unit, disabled=row.disabled)
 
 
@@ -661,9 +661,9 @@ def _takes_many(fn: Fun) -> bool:
     return any(t.shape in ("list", "array") or t.name.rpartition(".")[2] in _MANY for t in types)
 
 
-def _loosest(figures: list[_Figure]) -> list[_Figure]:
+def _loosest(figures: list[WrittenLimit]) -> list[WrittenLimit]:
     """Of several limits of one kind in one file, which hold for different paths, the one that gives most."""
-    best: dict[tuple[str, str], _Figure] = {}
+    best: dict[tuple[str, str], WrittenLimit] = {}
     for figure in figures:
         key = (figure.row.what, figure.path)
         known = best.get(key)
@@ -694,7 +694,7 @@ def _key_below(around: Path, key: Path, settings: list[tuple[Path, f.Setting]]) 
     return next((s for have, s in settings if have[:size] == around and matches_path(key, have[size:])), None)
 
 
-def _full_host(text: str) -> str:
+def full_host(text: str) -> str:
     match = _HOST.match(text.strip())
     return match[1].lower() if match is not None else ""
 
@@ -703,13 +703,13 @@ def _hosts_of(text: str) -> list[frozenset[str]]:
     """Words of the hosts that a text names: `http://orders-svc.shop.svc:8080/x` is orders. Of a variable nothing is known."""
     found = []
     for word in text.split()[:8]:
-        host = _full_host(word).partition(".")[0]
+        host = full_host(word).partition(".")[0]
         if host and "$" not in host and host not in _HERE:
-            found.append(_words(host))
+            found.append(words_of(host))
     return found
 
 
-def _words(name: str) -> frozenset[str]:
+def words_of(name: str) -> frozenset[str]:
     """The words of a name that tell it from others."""
     return frozenset(re.split(r"[-_.]", name.lower())) - _SAY_NOTHING
 

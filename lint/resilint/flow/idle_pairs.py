@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from resilint import facts as f
-from resilint.flow.above import Aboves, _bound, _Figure, _full_host, _words
+from resilint.flow.above import Aboves, WrittenLimit, bound_of, full_host, words_of
 from resilint.flow.marks import Path, counts, matches_path, pattern_of, plain
 from resilint.flow.queues import say
 from resilint.flow.slots import Source, decide
@@ -89,7 +89,7 @@ class _End(Aboves):
         return [(row, lib) for lib in self.program.knowledge.libraries for row in lib.idles if row.side == self.side]
 
     @property
-    def figures(self) -> Iterator[tuple[_Figure, IdleRow, bool]]:
+    def figures(self) -> Iterator[tuple[WrittenLimit, IdleRow, bool]]:
         """Every time, with the row it is of, and whether it is written or a default."""
         for figure in self._written:
             if isinstance(figure.row, IdleRow):
@@ -106,7 +106,7 @@ class _End(Aboves):
 
     def _in_document(
         self, row: DeadlineRow, library: Library, path: str, settings: list[tuple[Path, f.Setting]]
-    ) -> Iterator[_Figure]:
+    ) -> Iterator[WrittenLimit]:
         if self.program.files[path].kind == "hcl":
             settings = [(have, self._of_variable(path, setting)) for have, setting in settings]
         if not isinstance(row, IdleRow) or (row.inside is None and row.keep is None):
@@ -128,11 +128,11 @@ class _End(Aboves):
         if place is None:
             return
         value = dict(_PAIR.findall(found.text[:2000])).get(row.inside or "") if found is not None else None
-        seconds = judge(_bound(row), value, row.bare).number if value is not None else row.default
+        seconds = judge(bound_of(row), value, row.bare).number if value is not None else row.default
         if seconds is not None and 0 < seconds < inf:
             span = self.program.span(path, min(place.key_at, place.at), max(place.end, place.key_end))
             sure = Confidence.LOW if library.verified is False else Confidence.MEDIUM
-            yield _Figure(row, library, seconds, path, span, sure, tuple(s.text for s in names))
+            yield WrittenLimit(row, library, seconds, path, span, sure, tuple(s.text for s in names))
 
     def _of_variable(self, path: str, setting: f.Setting) -> f.Setting:
         """A setting with the value of the variable that it is, where one folder of settings gives it only one."""
@@ -154,7 +154,7 @@ class _End(Aboves):
                         found[folder, setting.path[0]].add(setting.text)
         return found
 
-    def _keeps(self, row: IdleRow, figure: _Figure, path: str, settings: list[tuple[Path, f.Setting]]) -> bool:
+    def _keeps(self, row: IdleRow, figure: WrittenLimit, path: str, settings: list[tuple[Path, f.Setting]]) -> bool:
         """Whether the block of a figure says that it keeps connections at all."""
         keep = pattern_of(row.keep or "")
         for have, setting in settings:
@@ -169,7 +169,7 @@ class _End(Aboves):
                     return True
         return False
 
-    def _is_key(self, figure: _Figure, row: IdleRow) -> bool:
+    def _is_key(self, figure: WrittenLimit, row: IdleRow) -> bool:
         """Whether the figure itself is written, not what has it by default."""
         span = figure.span
         line = self.program.lines(figure.path).line(span.line)
@@ -227,7 +227,7 @@ class IdlePairs:
             port = ports[0] if ports else self._port_beside(figure)
             yield Closer(row.what, row.protocol, figure.seconds, figure.path, figure.span, sure, port, names, figure.steps, written)
 
-    def _port_beside(self, figure: _Figure) -> int | None:
+    def _port_beside(self, figure: WrittenLimit) -> int | None:
         """The port that the same settings give a server."""
         for written in self.program.surfaces.setting("server.port"):
             if written.path == figure.path:
@@ -406,7 +406,7 @@ class IdlePairs:
         if hosts and hosts <= _LOCAL and ports:
             return Confidence.HIGH if closer.port in ports else None
         names = self._called(closer)
-        if any(_words(host.partition(".")[0]) in names for host in hosts - _LOCAL if _words(host.partition(".")[0])):
+        if any(words_of(host.partition(".")[0]) in names for host in hosts - _LOCAL if words_of(host.partition(".")[0])):
             # A service maps its port to another of the container.
             return Confidence.HIGH if closer.port is not None and closer.port in ports else Confidence.MEDIUM
         return None
@@ -431,7 +431,7 @@ class IdlePairs:
         for written in self.program.surfaces.setting("spring.application.name"):
             if project_of(written.path) == project_of(closer.path):
                 names.add(written.text)
-        return frozenset(_words(name.partition(".")[0]) for name in names) - {frozenset()}
+        return frozenset(words_of(name.partition(".")[0]) for name in names) - {frozenset()}
 
     def _deployed_as(self, closer: Closer) -> set[str]:
         """What a manifest calls the service whose command it holds."""
@@ -510,5 +510,5 @@ def _port(text: str) -> int | None:
 def _host(text: str) -> str:
     """The host of an address; empty where it is only a port, or not known."""
     word = text.strip().split(" ")[0]
-    host = _full_host(word)
+    host = full_host(word)
     return "" if host.isdigit() or "$" in host or "*" in host else host
