@@ -321,6 +321,7 @@ GO = """
         ("retry.Do(op, retry.Attempts(3), retry.Delay(time.Second), retry.DelayType(retry.FixedDelay))", 3, (1, 1), inf, False),
         ("retry.Do(op, retry.DelayType(retry.BackOffDelay))", 10, (0.1, 0.2, 0.4), inf, False),
         ("retry.Do(op, retry.Attempts(0))", inf, (0.2,), inf, True),
+        ("retry.Do(op, retry.UntilSucceeded())", inf, (0.2,), inf, True),
         ("first.Do(op, first.Attempts(0))", 1, (), inf, True),
         ("last.New(last.Attempts(3), last.Delay(time.Second)).Do(op)", 3, (1.1, 2.1), inf, True),
         ("retry.Do(op, retry.Delay(time.Second), retry.DelayType(retry.FullJitterBackoffDelay))", 10, (2, 4), inf, True),
