@@ -293,24 +293,33 @@ def _rules(
 
 def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple[Rule, ...], options: dict[str, Any]) -> Result:
     from resilint.cache import default_folder
-    from resilint.knowledge import KnowledgeError
     from resilint.model import Confidence
-    from resilint.run import last_run, run
+    from resilint.run import run
+
+    with _one_run(scope, settings, quiet=options["quiet"]) as bar:
+        return run(
+            scope,
+            settings,
+            rules,
+            known,
+            cache_folder=None if options["no_cache"] else default_folder(),
+            jobs=options["jobs"] or _processors(),
+            confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
+            progress=bar,
+        )
+
+
+@contextmanager
+def _one_run(scope: Scope, settings: Settings, *, quiet: bool = False) -> Iterator[_Progress | None]:
+    """Around the one run of a command: its progress, and what is wrong with the user's settings as one message."""
+    from resilint.knowledge import KnowledgeError
+    from resilint.run import last_run
     from resilint.settings import SettingsError
 
-    bar = _Progress() if _is_terminal(sys.stderr) and not options["quiet"] else None
+    bar = _Progress() if _is_terminal(sys.stderr) and not quiet else None
     try:
         with last_run():
-            return run(
-                scope,
-                settings,
-                rules,
-                known,
-                cache_folder=None if options["no_cache"] else default_folder(),
-                jobs=options["jobs"] or _processors(),
-                confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
-                progress=bar,
-            )
+            yield bar
     except SettingsError as problem:
         raise _wrong(problem.seen_from(scope.here)) from None
     except KnowledgeError as problem:
@@ -456,20 +465,13 @@ def graph(paths: tuple[str, ...], kind: str, form: str, root: str | None, no_cac
     import json
 
     from resilint.cache import default_folder
-    from resilint.knowledge import KnowledgeError
-    from resilint.run import Texts, last_run, link, read_program
-    from resilint.settings import SettingsError
+    from resilint.run import Texts, link, read_program
 
     scope, settings = _program(paths, root)
     texts = Texts(scope.root)
-    try:
-        with last_run():
-            reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors())
-            nodes, edges = link(reading, settings, texts).call_graph()
-    except SettingsError as problem:
-        raise _wrong(problem.seen_from(scope.here)) from None
-    except KnowledgeError as problem:
-        raise _wrong_knowledge(problem, scope.root, settings) from None
+    with _one_run(scope, settings) as bar:
+        reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors(), bar)
+        nodes, edges = link(reading, settings, texts).call_graph()
     click.echo(json.dumps({"nodes": nodes, "edges": edges}, indent=1))
     for failure in reading.failures:
         click.echo(f"{failure.path}: {failure.message}", err=True)
@@ -510,36 +512,25 @@ def budget(
     Exit status: 0 shown, whatever the worst case is, 2 wrong usage or settings, 3 internal error.
     """
     from resilint.cache import default_folder
-    from resilint.knowledge import KnowledgeError
     from resilint.report import one_line
     from resilint.report.budget import Budgets, write
-    from resilint.run import Texts, last_run, link, read_program
-    from resilint.settings import SettingsError
+    from resilint.run import Texts, link, read_program
 
     files = [_output(text, BUDGET_FORMATS) for text in outputs]
     if endpoint is not None and os.path.exists(endpoint):
         paths, endpoint = (endpoint, *paths), None
     scope, settings = _program(paths, root)
     texts = Texts(scope.root)
-    bar = _Progress() if _is_terminal(sys.stderr) else None
-    try:
-        with last_run():
-            reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors(), bar)
-            found = link(reading, settings, texts).budgets
-            asked = found.named(endpoint) if endpoint is not None else found.endpoints
-            asked = [one for one in asked if scope.reports(one.path)]
-            if endpoint is not None and not asked:
-                near = found.near(endpoint)
-                hint = f": did you mean {', '.join(map(repr, near))}?" if near else ""
-                raise Wrong(one_line(f"no entry point has the name, route or path {endpoint!r}{hint}"))
-            ranked = tuple(found.ranked(asked))
-    except SettingsError as problem:
-        raise _wrong(problem.seen_from(scope.here)) from None
-    except KnowledgeError as problem:
-        raise _wrong_knowledge(problem, scope.root, settings) from None
-    finally:
-        if bar is not None:
-            bar.clear()
+    with _one_run(scope, settings) as bar:
+        reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors(), bar)
+        found = link(reading, settings, texts).budgets
+        asked = found.named(endpoint) if endpoint is not None else found.endpoints
+        asked = [one for one in asked if scope.reports(one.path)]
+        if endpoint is not None and not asked:
+            near = found.near(endpoint)
+            hint = f": did you mean {', '.join(map(repr, near))}?" if near else ""
+            raise Wrong(one_line(f"no entry point has the name, route or path {endpoint!r}{hint}"))
+        ranked = tuple(found.ranked(asked))
     shown = Budgets(ranked, len(asked) - len(ranked), endpoint is not None, scope.shown, lambda path: scope.seen(scope.shown(path)))
     _put_out(files, form, lambda kind, color: write(shown, kind, color))
     for failure in reading.failures:

@@ -701,7 +701,7 @@ class Draws:
         for row, entry in self._setting_pools:
             for written in self.program.setting(row.setting or ""):
                 if project_of(written.path) == project:
-                    number = _number(self.program, written)
+                    number = self.program.surfaces.number(written)
                     if number is None:
                         return None
                     found.append((number, written, entry))
@@ -765,7 +765,7 @@ class Draws:
                     return Gate(number, (fn, given[0]), "this concurrency", True, (step,)), self.program.span_of(fn, given[0])
                 for key in row.widths:
                     near = [w for w in self.program.setting(key) if project_of(w.path) == project_of(fn.module.path)]
-                    numbers = [_number(self.program, w) for w in near]
+                    numbers = [self.program.surfaces.number(w) for w in near]
                     if near and all(number is not None for number in numbers):
                         most = max(zip(numbers, near, strict=True), key=lambda pair: pair[0] or 0)
                         step = self.program.surfaces.step(most[1], "so many consumers run at once")
@@ -884,10 +884,10 @@ class Draws:
         for opened in self.program.setting(open_row.setting or ""):
             if self.program.settings.is_test(opened.path):
                 continue
-            most = _number(self.program, opened)
+            most = self.program.surfaces.number(opened)
             beside = next((w for w in kept_at if w.path == opened.path and w.profile == opened.profile), None)
             elsewhere = beside is None and any(project_of(w.path) == project_of(opened.path) for w in kept_at)
-            kept = _number(self.program, beside) if beside is not None else _default(kept_row)
+            kept = self.program.surfaces.number(beside) if beside is not None else _default(kept_row)
             if most is None or kept is None or elsewhere or most <= 1 or kept < 0 or kept >= most:
                 continue
             at = beside or opened
@@ -925,17 +925,6 @@ def _count(number: float, noun: str) -> str:
 
 def _default(row: Bound) -> float | None:
     return float(row.default) if isinstance(row.default, int | float) else None
-
-
-def _number(program: Program, written: Written) -> float | None:
-    """The number a setting holds, the largest where it may hold several; `None` where it is none, or not known."""
-    numbers: list[float] = []
-    for text in program.surfaces.texts(written):
-        try:
-            numbers.append(float(text.known))
-        except ValueError:
-            return None
-    return max(numbers, default=None)
 
 
 def short_type(name: str, language: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.slots import say_seconds
-from resilint.flow.surfaces import Block, Written, matches, project_of, relaxed, split
+from resilint.flow.surfaces import Block, matches, project_of, relaxed, split
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import SECONDS
 from resilint.knowledge.schema import PoolRow
@@ -86,7 +86,7 @@ def _service(program: Program, row: PoolRow, block: Block, inside: list[Block]) 
         return None
     refers = block.first(row.refers)
     methods = [b for b in inside if b.key[-1] in row.methods]
-    times = [t for b in (block, *methods) if (t := _number(program, b.first(row.times))) is not None]
+    times = [t for b in (block, *methods) if (t := program.surfaces.number(b.first(row.times))) is not None]
     scale = SECONDS.get(row.unit, 1.0)
     return Service(
         name=name.text.rpartition(".")[2] or name.text,
@@ -100,21 +100,8 @@ def _service(program: Program, row: PoolRow, block: Block, inside: list[Block]) 
 
 
 def _limit(program: Program, block: Block, row: PoolRow) -> float | None:
-    number = _number(program, block.first(row.limits))
+    number = program.surfaces.number(block.first(row.limits))
     return number if number is not None and number > 0 else None
-
-
-def _number(program: Program, written: Written | None) -> float | None:
-    """The largest number a setting may hold; `None` where it is none, or not known."""
-    if written is None:
-        return None
-    numbers: list[float] = []
-    for text in program.surfaces.texts(written):
-        try:
-            numbers.append(float(text.known))
-        except ValueError:
-            return None
-    return max(numbers, default=None)
 
 
 def _annotated(program: Program, row: PoolRow) -> list[Service]:
@@ -164,7 +151,7 @@ def _judge(program: Program, row: PoolRow, server: Block, others: list[Block], s
     if len({s.name for s in mine}) < 2:
         return None
     threads = server.first(row.threads)
-    size = _number(program, threads)
+    size = program.surfaces.number(threads)
     if threads is None:
         size = row.default
     elif size is None:

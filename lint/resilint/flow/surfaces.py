@@ -264,6 +264,16 @@ class Surfaces:
         project, and their defaults."""
         return self.resolved(written.text, written.path)
 
+    def number(self, written: Written | None) -> float | None:
+        """The number a setting holds, the largest where it may hold several; `None` where it is none, or not known."""
+        numbers: list[float] = []
+        for text in self.texts(written) if written is not None else ():
+            try:
+                numbers.append(float(text.known))
+            except ValueError:
+                return None
+        return max(numbers, default=None)
+
     def resolved(self, text: str, path: str) -> list[Text]:
         """A value of a file with its placeholders resolved."""
         return self._resolved(text[:_LONGEST], path, 0)[:_MOST_VALUES]
