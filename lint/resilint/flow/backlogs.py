@@ -167,8 +167,16 @@ class Backlogs:
         return out
 
     def _imported_somewhere(self, modules: frozenset[str], language: str) -> bool:
-        code = self.program.names.modules.values()
-        return any(module.language == language and not module.is_test and _imports(module, modules) for module in code)
+        return not modules.isdisjoint(self._imported.get(language, ()))
+
+    @cached_property
+    def _imported(self) -> dict[str, set[str]]:
+        """What the files of each language import, tests left out, with every package above it."""
+        written: dict[str, set[str]] = {}
+        for module in self.program.names.modules.values():
+            if not module.is_test:
+                written.setdefault(module.language, set()).update(imp.target for imp in module.facts.imports)
+        return {language: set(_with_above(targets, language)) for language, targets in written.items()}
 
     def _in_code(self) -> Iterator[Fault]:
         for declared in self._declarations():
@@ -504,13 +512,16 @@ def _short(name: str | None, most: int = 60) -> str:
 
 
 def _imports(module: Module, modules: frozenset[str]) -> bool:
-    for imp in module.facts.imports:
-        target = imp.target
+    return any(target in modules for target in _with_above((imp.target for imp in module.facts.imports), module.language))
+
+
+def _with_above(targets: Iterable[str], language: str) -> Iterator[str]:
+    """Modules with the packages they lie in."""
+    separator = "/" if language == "go" else "."
+    for target in targets:
         while target:
-            if target in modules:
-                return True
-            target = target.rpartition("/" if module.language == "go" else ".")[0]
-    return False
+            yield target
+            target = target.rpartition(separator)[0]
 
 
 def _behind(site: CallSite) -> Iterator[f.Call]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resilint import facts as f
@@ -49,7 +51,8 @@ class Around(NamedTuple):
 
     loop: f.Node
     fn: Fun
-    steps: tuple[Step, ...] = ()
+    calls: tuple[tuple[CallSite, Fun], ...] = ()
+    """The calls that lead from there to the function of the way, with what each is of."""
     called: CallSite | None = None
     """The call in it, of `of`, that leads there."""
     of: Fun | None = None
@@ -75,6 +78,8 @@ class LogStorms:
         self._written: dict[Fun, tuple[Way, ...]] = {}
         self._known: dict[int, Failing | None] = {}
         self._reaching: dict[Fun, bool] = {}
+        self._ending: dict[int, bool] = {}
+        self._callers: dict[tuple[str, str], tuple[CallSite, ...]] = {}
 
     def all(self) -> Iterator[Fault]:
         """Log calls that run for every element of something: one of each function and collection (RS701)."""
@@ -83,10 +88,13 @@ class LogStorms:
         for fn in self._candidates:
             for way in self._ways(fn):
                 # How long a collection can get is the dearest question: it comes last.
-                rounds = list(self._rounds(way))
-                failing = self._confirmed(way) if rounds else None
-                growth = next((g for one in rounds if (g := self._grown(one)) is not None), None) if failing is not None else None
-                if growth is not None and failing is not None and (fn, growth.over) not in told:
+                rounds = self._rounds(way)
+                first = next(rounds, None)
+                failing = self._confirmed(way) if first is not None else None
+                if first is None or failing is None:
+                    continue
+                growth = next((g for one in chain((first,), rounds) if (g := self._grown(one)) is not None), None)
+                if growth is not None and (fn, growth.over) not in told:
                     told.add((fn, growth.over))
                     fault = self._fault(failing, growth.size, growth.over, growth.steps)
                     found.setdefault((fn.module.path, way.site.call.at), fault)
@@ -117,9 +125,7 @@ class LogStorms:
     @cached_property
     def _leading(self) -> frozenset[str]:
         """Names of functions that wait for a peer, or call one that does."""
-        borne: dict[str, int] = {}
-        for fn in self.program.functions():
-            borne[fn.name] = borne.get(fn.name, 0) + 1
+        borne = Counter(fn.head.name for fn in self.program.functions())
         # A name that many functions bear tells nothing.
         names = {family(fn).name for fn in self._waiting if borne.get(family(fn).name, 0) <= _MOST_CALLERS}
         near = {caller.name for name in names for caller in self.program.names.callers(name)}
@@ -336,17 +342,26 @@ class LogStorms:
         if around.called is not None and around.of not in self.program.callees(around.called):
             return None
         size = self.sizes.loop(around.loop, self.resolver.frame(around.fn))
-        return Growth(size, over_loop(around.loop, self.program, around.fn), around.steps) if size.kind in _GROWING else None
+        if size.kind not in _GROWING:
+            return None
+        steps = (self.program.step(s.fn, s.call, f"{s.fn.head.qual} calls {fn.head.qual}") for s, fn in around.calls)
+        return Growth(size, over_loop(around.loop, self.program, around.fn), tuple(steps))
 
     @staticmethod
     def _loops_around(arm: Arm) -> list[f.Node]:
         return [a.node for a in reversed(arm.chain()) if a.kind in ("loop", "comp")]
 
-    @staticmethod
-    def _gives_up(loop: f.Node) -> bool:
+    def _gives_up(self, loop: f.Node) -> bool:
         """Whether a loop ends early once a count or a clock says so."""
         if not isinstance(loop, f.Loop):
             return False
+        known = self._ending.get(id(loop))
+        if known is None:
+            known = self._ending[id(loop)] = self._ends_early(loop)
+        return known
+
+    @staticmethod
+    def _ends_early(loop: f.Loop) -> bool:
         for node in walk_block(loop.body):
             if (
                 isinstance(node, f.If)
@@ -364,29 +379,28 @@ class LogStorms:
         fn = way.site.fn
         if fn in self.program.entries or fn.head.kind not in ("free", "method") or self._raises(way):
             return
-        pending: list[tuple[Fun, tuple[Step, ...], int]] = [(fn, (), 0)]
+        pending: list[tuple[Fun, tuple[tuple[CallSite, Fun], ...]]] = [(fn, ())]
         seen = {fn}
         while pending and len(seen) < _MOST_CALLERS:
-            one, steps, depth = pending.pop()
+            one, calls = pending.pop()
             for site in self._calls_of(one):
-                step = self.program.step(site.fn, site.call, f"{site.fn.head.qual} calls {one.head.qual}")
+                way_there = ((site, one), *calls)
                 loops = self._loops_around(site.arm)
                 if loops and not self._gives_up(loops[0]) and not _is_tested(site):
-                    yield Around(loops[0], site.fn, (step, *steps), site, one)
-                elif not loops and depth + 1 < _CALLERS and site.fn not in seen and site.fn not in self.program.entries:
+                    yield Around(loops[0], site.fn, way_there, site, one)
+                elif not loops and len(way_there) < _CALLERS and site.fn not in seen and site.fn not in self.program.entries:
                     seen.add(site.fn)
-                    pending.append((site.fn, (step, *steps), depth + 1))
+                    pending.append((site.fn, way_there))
 
-    def _calls_of(self, fn: Fun) -> Iterator[CallSite]:
+    def _calls_of(self, fn: Fun) -> tuple[CallSite, ...]:
         """Calls that may be of a function, by its name; of names that many bear none is followed."""
-        callers = [
-            c for c in self.program.names.callers(fn.name) if c.module.language == fn.module.language and not c.module.is_test
-        ]
-        if len(callers) > _MOST_CALLERS:
-            return
-        for caller in callers:
-            if self._serves(caller):
-                yield from (site for site in caller.body.calls if site.last == fn.name and site.how != "go")
+        name, language = key = (fn.name, fn.module.language)
+        known = self._callers.get(key)
+        if known is None:
+            callers = [c for c in self.program.names.callers(name) if c.module.language == language and not c.module.is_test]
+            near = (c for c in callers if self._serves(c)) if len(callers) <= _MOST_CALLERS else ()
+            known = self._callers[key] = tuple(s for c in near for s in c.body.calls if s.last == name and s.how != "go")
+        return known
 
     @staticmethod
     def _raises(way: Way) -> bool:

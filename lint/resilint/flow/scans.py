@@ -130,7 +130,12 @@ class Scans:
         """Whether a call of this name may be handed a statement."""
         known = self._named_calls.get(name)
         if known is None:
-            known = self._named_calls[name] = name.lower() in self._calls or any(w in self._call_words for w in words(name))
+            low = name.lower()
+            # Most names hold none of the words at all, which is told sooner than what their words are.
+            known = low in self._calls or (
+                any(w in low for w in self._call_words) and any(w in self._call_words for w in words(name))
+            )
+            self._named_calls[name] = known
         return known
 
     def _speaks_sql(self, expr: Any, fn: Fun, depth: int) -> bool:
