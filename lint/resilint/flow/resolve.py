@@ -2413,6 +2413,22 @@ class Resolver:
             if klass is None and not self._may_hold(obj, writer):
                 continue
             yield from self._writes_of(obj, klass, family, writer, name)
+        if klass is not None and klass.module.language == "go" and obj.kind in ("any", "outside") and name in klass.fields:
+            yield from self._placed(obj, klass, name)
+
+    def _placed(self, obj: Obj, klass: Klass, name: str) -> Iterator[Flow]:
+        """What literals without keys give a field: nothing there names it, so their functions are found by the type."""
+        seen = set(self.names.writers(name))
+        makers = [m for m in self.names.callers(klass.name + "{") if m not in seen]
+        if not klass.module.is_test:
+            makers = [m for m in makers if not m.module.is_test]
+        if len(makers) > SITES:
+            home = frozenset((klass.module.path,))
+            makers = [m for m in makers if m.module is klass.module or self.imports_from(m.module, home)]
+        for maker in makers:
+            for new, _arm, _stmt in maker.body.news:
+                if new.fields and new.fields[0].key is None and self.resolve_type(new.type, maker) is klass:
+                    yield from self._literal_field(obj, new, self.frame(maker), name)
 
     def _likely_writers(self, last: str, obj: Obj, klass: Klass | None, family: set[Klass]) -> list[Fun]:
         """Who may write an attribute of an object of this class. Where very many write one of that name, only code that can know
