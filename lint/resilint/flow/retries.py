@@ -135,8 +135,6 @@ class RetryLoop:
     """What the operation calls, outermost first."""
     moves: str = ""
     """Each try goes to `another` peer or element than the one before; or is `finite`, since what failed is left out then on."""
-    polls: bool = False
-    """It goes round after success too, with a pause that the failing way leaves out."""
     count: Callable[[], float | None] = lambda: inf
     measure: Callable[[], tuple[Pause, ...]] = tuple
     """Both are dear, and asked for only where a loop matters."""
@@ -185,7 +183,8 @@ class Retries:
         self.resolver = program.resolver
         self.pauses = Pauses(program)
         self._of: dict[Fun, tuple[RetryLoop, ...]] = {}
-        self._polls: dict[Fun, tuple[RetryLoop, ...]] = {}
+        self._circling: dict[Fun, list[list[tuple[RetryLoop, Pass]]]] = {}
+        """Loops that go round after success too: their failing ways, each with that of success."""
 
     @cached_property
     def _no_failures(self) -> frozenset[str]:
@@ -209,15 +208,17 @@ class Retries:
         """The retries of a function, in the order written; those of functions inside it are their own."""
         found = self._of.get(fn)
         if found is None:
-            every = tuple(self._find(fn)) if self._may_retry(fn) else ()
-            found = self._of[fn] = tuple(r for r in every if not r.polls)
-            self._polls[fn] = tuple(r for r in every if r.polls)
+            found = self._of[fn] = tuple(self._find(fn)) if self._may_retry(fn) else ()
         return found
 
-    def hasty_polls(self, fn: Fun) -> tuple[RetryLoop, ...]:
-        """Loops that pause between their rounds, but not where a round has failed."""
+    def hasty_polls(self, fn: Fun, matters: Callable[[RetryLoop], bool]) -> Iterator[RetryLoop]:
+        """Loops that pause between their rounds, but not where a round has failed; whether it matters is asked first."""
         self.of(fn)
-        return self._polls[fn]
+        for ways in self._circling.get(fn, ()):
+            if any(matters(retry) for retry, _ in ways):
+                hasty = next((retry for retry, good in ways if self._hurries(retry, good)), None)
+                if hasty is not None and matters(hasty):
+                    yield hasty
 
     def all(self) -> Iterator[RetryLoop]:
         """Every retry of the program outside of tests."""
@@ -225,11 +226,11 @@ class Retries:
             if not fn.module.is_test:
                 yield from self.of(fn)
 
-    def polls(self) -> Iterator[RetryLoop]:
-        """Every hasty poll of the program outside of tests."""
+    def polls(self, matters: Callable[[RetryLoop], bool]) -> Iterator[RetryLoop]:
+        """Every hasty poll of the program that matters, outside of tests."""
         for fn in self.program.functions():
             if not fn.module.is_test:
-                yield from self.hasty_polls(fn)
+                yield from self.hasty_polls(fn, matters)
 
     def tries(self, retry: RetryLoop, frame: Frame) -> float | None:
         """How often a retry tries at most where its function runs in this frame: `inf` where nothing ends it, `None` if unknown."""
@@ -259,13 +260,12 @@ class Retries:
         return (loops and any(_acts(call.rpartition(".")[2]) for call in calls)) or _calls_itself(fn)
 
     def _find(self, fn: Fun) -> Iterator[RetryLoop]:
+        asks = any(_ASKS.fullmatch(call.rpartition(".")[2]) for call in fn.head.calls)
         for loop in _loops(fn.block):
             if (loop.form == "each" and not self._turns(loop, fn.module)) or self._iterates(loop):
                 continue
             points = list(self._points(fn, loop))
-            if not points or any(
-                isinstance(n, f.Call) and _ASKS.fullmatch(last_name(n.fn)) for stmt in loop.body for n in walk(stmt)
-            ):
+            if not points or (asks and _asks(loop)):
                 continue
             retry = self._judge(fn, loop, points)
             if retry is not None:
@@ -475,10 +475,8 @@ class Retries:
                 circling.append((retry, good))
             elif found is None or (retry.tries == inf and found.tries != inf):
                 found = retry
-        if found is None:
-            found = next((retry for retry, good in circling if self._hurries(retry, fn, loop, good)), None)
-            if found is not None:
-                found.polls = True
+        if found is None and circling:
+            self._circling.setdefault(fn, []).append(circling)
         return found
 
     @staticmethod
@@ -488,11 +486,11 @@ class Retries:
             isinstance(n, f.Jump) and n.kind == "continue" for stmt in loop.body for n in walk(stmt) if not isinstance(stmt, f.Loop)
         )
 
-    def _hurries(self, retry: RetryLoop, fn: Fun, loop: f.Loop, good: Pass) -> bool:
+    def _hurries(self, retry: RetryLoop, good: Pass) -> bool:
         """Whether the way of success has a pause that can be seen, and the failing one has none."""
         if retry.pauses:
             return False
-        return any(p.seconds is not None and p.seconds > 0 for p in self.pauses.on(fn, loop, good.passed))
+        return any(p.seconds is not None and p.seconds > 0 for p in self.pauses.on(retry.fn, good.loop, good.passed))
 
     def _over(self, way: Pass, loop: f.Loop) -> bool | None:
         """Whether the loop's own test ends it after a pass."""
@@ -802,6 +800,11 @@ def _calls_itself(fn: Fun) -> bool:
         if last == fn.name and (not head or head in own):
             return True
     return False
+
+
+def _asks(loop: f.Loop) -> bool:
+    """Whether a loop asks a person."""
+    return any(isinstance(n, f.Call) and _ASKS.fullmatch(last_name(n.fn)) for n in walk_block(loop.body))
 
 
 def _is_endless(it: f.Expr) -> bool:

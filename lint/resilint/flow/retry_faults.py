@@ -52,13 +52,16 @@ class RetryFaults:
             if not self._serves(retry) and self.evidence.fails_remotely(retry):
                 for code, fault in (*self._judge(retry), *self._deaf(retry)):
                     self.found.setdefault(code, []).append(fault)
-        for poll in retries.polls():
-            if self.evidence.fails_remotely(poll) and not self.evidence.stands(poll) and not _receives(poll):
-                self.found.setdefault("RS502", []).append(self._hasty(poll))
+        for poll in retries.polls(self._is_storm):
+            self.found.setdefault("RS502", []).append(self._hasty(poll))
 
     def of(self, code: str) -> list[Fault]:
         """The faults of a code, in order."""
         return sorted(self.found.get(code, ()), key=lambda fault: (fault.span, fault.message))
+
+    def _is_storm(self, poll: RetryLoop) -> bool:
+        """Whether a poll that goes on at once where it fails calls a peer again and again."""
+        return not _receives(poll) and self.evidence.fails_remotely(poll) and not self.evidence.stands(poll)
 
     @cached_property
     def _threads(self) -> frozenset[Fun]:
