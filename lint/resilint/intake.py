@@ -122,7 +122,8 @@ def read_file(root: str, path: str, kind: str) -> Outcome:
         if is_generated(source, kind):
             facts = encode(FileFacts(kind, generated=True))
         elif (problem := binary(source, kind)) is not None:
-            facts = encode(FileFacts(kind, errors=(problem,)))
+            # What cannot be read is as good as empty: it still is a file of its package.
+            facts = encode(msgspec.structs.replace(decode(read(b"", kind, dialect(kind, path))), errors=(problem,)))
         else:
             facts = read(source, kind, dialect(kind, path))
             if (problem := fault(source, kind)) is not None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from resilint.cli import main
 
 Run = Callable[..., Any]
 
@@ -417,3 +419,15 @@ def test_wrong_knowledge_is_named_from_the_current_directory(toy: Path, resilint
         "resilint: service/rpc.yaml:2: key 'langage': unknown key, did you mean 'language'?",
         "service/resilint.yaml:4: key 'langage': unknown key, did you mean 'language'?",
     ]
+
+
+def test_a_file_that_cannot_be_read_costs_its_package_nothing(tmp_path: Path) -> None:
+    """Every rule still runs over what stands beside it."""
+    (tmp_path / "go.mod").write_text("module shop\n", "utf-8")
+    (tmp_path / "a.go").write_text('package a\n\nimport "net/http"\n\nfunc F() { http.Get(URL) }\n', "utf-8")
+    for name in ("b.go", "p.py", "A.java"):
+        (tmp_path / name).write_bytes(b"package a\n\n\0")
+    done = CliRunner().invoke(main, ["check", "--no-cache", "--format", "json", str(tmp_path)])
+    report = json.loads(done.output)
+    assert report["errors"] == []
+    assert sorted(finding["code"] for finding in report["findings"]) == ["RS002", "RS002", "RS002", "RS101"]
