@@ -105,3 +105,8 @@ def test_case(rule: Rule, case: Case, tmp_path: Path) -> None:
     assert not differences(case, findings)
     assert not misplaced(case, findings)
     assert not malformed(case, findings)
+
+
+def test_the_readme_lists_every_rule() -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    assert [rule.code for rule in CHECKED if f"{rule.code} {rule.name}" not in text] == []
