@@ -11,7 +11,7 @@ from resilint import facts as f
 from resilint.flow.lists import Words, words
 from resilint.flow.runs import Runs
 from resilint.flow.sql import HOLE, Condition, Statement, begins_like_sql, read_conditions, read_statement, reads_like_sql
-from resilint.flow.values import Text
+from resilint.flow.values import Flow, Obj, Text
 from resilint.knowledge.schema import SelectRow
 from resilint.link.code import CODE, CallSite, Fun, Module, called_part, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Span, Step
@@ -19,6 +19,7 @@ from resilint.model import Confidence, Span, Step
 if TYPE_CHECKING:
     from resilint.program import Program
 
+_MOST_BOXES = 3
 _MOST_LINKS = 40
 _MOST_ARGS = 12
 _SIGNS = (b"select", b"insert into", b"delete from", b'"from ')
@@ -146,11 +147,11 @@ class Scans:
                     return True
             elif isinstance(node, f.Ref) and depth < 2:
                 scope: Fun | None = fn
-                last = node.name.rpartition(".")[2]
-                if last.isupper() and len(last) > 2:
+                head, last = node.name.partition(".")[0], node.name.rpartition(".")[2]
+                if any(part.isupper() and len(part) > 2 for part in (head, last)):
                     return True
-                while scope is not None and "." not in node.name:
-                    for d in scope.body.definitions.get(node.name, ()):
+                while scope is not None:
+                    for d in scope.body.definitions.get(head, ()):
                         if d.expr is not None and d.kind in ("value", "aug") and self._speaks_sql(d.expr, scope, depth + 1):
                             return True
                     scope = scope.parent or (fn.module.functions[0] if scope.index else None)
@@ -178,12 +179,27 @@ class Scans:
         if isinstance(expr, f.Lit):
             texts, known = [str(expr.value)] if isinstance(expr.value, str) else [], True
         else:
-            flows = self.resolver.ask(expr, self.resolver.frame(fn))
+            flows = [x for flow in self.resolver.ask(expr, self.resolver.frame(fn)) for x in self._held(flow, 0)]
             texts = [flow.thing.known for flow in flows if isinstance(flow.thing, Text)]
             known = len(texts) == len(flows)
         read = [read_statement(text) for text in texts if reads_like_sql(text)]
         statements = tuple(statement for statement in read if statement is not None)
-        return Query(fn, site.call, site, statements, known and len(statements) == len(texts)) if statements else None
+        if not statements or any(t.entry is not None and t.entry.holds is not None for t in self.program.targets(site)):
+            return None  # What only holds a statement runs none: `sql.SQL("…")`.
+        return Query(fn, site.call, site, statements, known and len(statements) == len(texts))
+
+    def _held(self, flow: Flow, depth: int) -> Iterator[Flow]:
+        """What an object holds that a library makes of a text: the statement in its clause."""
+        obj = flow.thing
+        if isinstance(obj, Obj) and obj.maker and obj.frame is not None and isinstance(obj.node, f.Call) and depth < _MOST_BOXES:
+            row = self.program.knowledge.of(obj.frame.fn.module.language).call(obj.maker)
+            args = obj.binds if obj.binds is not None else self.resolver.binds(obj.node, obj.frame)
+            if row is not None and row.holds is not None and row.holds < len(args):
+                inner = args[row.holds]
+                for held in self.resolver.ask(inner.expr, inner.frame):
+                    yield from self._held(held, depth + 1)
+                return
+        yield flow
 
     def _annotated(self, fn: Fun, annotations: frozenset[str]) -> Iterator[Query]:
         for decorator in fn.head.decorators:

@@ -605,7 +605,7 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     the unit that is the receiver (`TimeUnit.SECONDS.toMillis(5)`)."""
     gives: GivesRow | None = None
     holds: int | None = None
-    """Position of the value that the box it makes holds (`Optional.of(x)`); nothing in a call without it."""
+    """Position of the value that the box it makes holds (`Optional.of(x)`, `text("select …")`); nothing in a call without it."""
     maps: int | None = None
     """Position of the function that makes what the new box holds of what its receiver holds."""
     arithmetic: tuple[Literal["+", "-", "*", "/"], Unit] | None = None
