@@ -66,7 +66,7 @@ PYTHON = """
         ("@tenacity.retry(stop=tenacity.stop_after_attempt(4) & tenacity.stop_after_delay(9))", inf, (0, 0), inf, False, False),
         (
             "@tenacity.retry(stop=tenacity.stop_after_attempt(4), wait=tenacity.wait_exponential(multiplier=1, min=4, max=10))",
-            *(4, (4, 4, 4), inf, True, False),
+            *(4, (4, 4, 4), inf, False, False),
         ),
         (
             "@tenacity.retry(stop=tenacity.stop_after_attempt(3), wait=tenacity.wait_fixed(1) + tenacity.wait_random(0, 2))",

@@ -32,6 +32,9 @@ _DEEP = 6
 _MOST_PAUSES = 64
 """Pauses that are written out; of an endless policy the first of them."""
 
+_UNCOUNTED = 4
+"""Pauses that are written out where the number of tries is not known."""
+
 _RESULT = "<result>"
 """In the place of an error: a result, which no failure is."""
 
@@ -43,8 +46,8 @@ class Policy:
     """How something that failed is tried again.
 
     `tries` counts the first one too: `inf` without a cap, `None` where it is not known. `pauses` are the seconds between tries, the
-    longest that chance may make them; of an endless policy its first ones; `None` where they are not known. `budget` is the time
-    in seconds after which no further try begins (`inf` for none), `covers_all` one that ends even the try under way.
+    longest that chance may make them; of a policy whose end is not known its first ones; `None` where they are not known. `budget` is
+    the time in seconds after which no further try begins (`inf` for none), `covers_all` one that ends even the try under way.
     """
 
     tries: float | None
@@ -121,8 +124,8 @@ class Wave(NamedTuple):
         if self.first == 0 and not self.step:
             return False
         if self.fibonacci or self.growth > 1:
-            return self.first * self._factor(self.start, self.growth) < self.high
-        return self.step > 0 and self.first < self.high
+            return max(self.first * self._factor(self.start, self.growth), self.low) < self.high
+        return self.step > 0 and max(self.first, self.low) < self.high
 
 
 @dataclass(frozen=True)
@@ -944,8 +947,8 @@ class Policies:
             assert at is not None
             span = self.program.span_of(*at)
         program = self.program
-        count = 0 if tries is None else int(min(tries, _MOST_PAUSES + 1)) - 1
-        pauses, grows, jitter = _pauses(piece, max(count, 1 if tries is None else count))
+        count = max(_UNCOUNTED, len(piece.chain)) if tries is None else int(min(tries, _MOST_PAUSES + 1)) - 1
+        pauses, grows, jitter = _pauses(piece, count)
         confidence = piece.confidence
         if "attempts" not in piece.written and "elapsed" not in piece.written:
             confidence = min(confidence, Confidence.MEDIUM)
@@ -1311,7 +1314,11 @@ def _pauses(piece: _Piece, count: int) -> tuple[tuple[float, ...] | None, bool |
         if pause is None:
             return None, _any([wave.grows for wave in waves]), _any([wave.jitter for wave in waves])
         out.append(pause)
-    return tuple(out), _any([wave.grows for wave in waves]), _any([wave.jitter for wave in waves])
+    grows = _any([wave.grows for wave in waves])
+    following = out[1:] if piece.at_once else out
+    if grows and len(following) > 1 and len(set(following)) == 1:
+        grows = False  # The tries end before it does, below the shortest pause.
+    return tuple(out), grows, _any([wave.jitter for wave in waves])
 
 
 def _added(waves: tuple[Wave, ...], index: int) -> float | None:

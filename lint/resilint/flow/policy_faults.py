@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -71,8 +72,9 @@ def _judge(policy: Policy) -> Iterator[tuple[str, Fault]]:
             message = f"{what} tries{often} with no pause in between"
         yield "RS502", _fault(policy, span, message, sure)
     elif policy.grows and policy.jitter is False:
-        pauses = ", ".join(say_seconds(pause) if pause else "0 s" for pause in policy.pauses[:_SHOWN])
-        more = ", …" if len(policy.pauses) > _SHOWN or policy.tries == inf else ""
+        steps = [pause for pause, _ in groupby(policy.pauses)]
+        pauses = ", ".join(say_seconds(pause) if pause else "0 s" for pause in steps[:_SHOWN])
+        more = ", …" if len(steps) > _SHOWN or policy.tries in (inf, None) else ""
         message = f"pauses of {what} grow alike for every caller ({pauses}{more}): nothing random is in them"
         yield "RS503", _fault(policy, span, message, sure)
 
