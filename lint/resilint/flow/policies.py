@@ -46,8 +46,8 @@ class Policy:
     """How something that failed is tried again.
 
     `tries` counts the first one too: `inf` without a cap, `None` where it is not known. `pauses` are the seconds between tries, the
-    longest that chance may make them; of a policy whose end is not known its first ones; `None` where they are not known. `budget` is
-    the time in seconds after which no further try begins (`inf` for none), `covers_all` one that ends even the try under way.
+    longest that chance may make them; of a policy whose end is not known its first ones; `None` where they are not known. `budget`
+    is the time in seconds after which no further try begins (`inf` for none), `covers_all` one that ends even the try under way.
     """
 
     tries: float | None
