@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import pytest
 from resilint.flow.effects import Worst, shown
@@ -134,8 +134,54 @@ def test_tries_and_the_pauses_between_them(asked: Asked) -> None:
         raise RuntimeError
     """
     worst = asked("p.py", PYTHON, body)
-    assert worst.known == pytest.approx(3 * 4 + 2 * 0.5)
-    assert shown(worst.terms) == "3 × (2 + 2 s) requests.Session.get, 2 × 500 ms pause"
+    assert worst.known == pytest.approx(3 * 4 + 3 * 0.5)
+    assert shown(worst.terms) == "3 × (2 + 2 s) requests.Session.get, 3 × 500 ms pause"
+
+
+LOOPS = {
+    "the last one pauses too": ("for i in range(3):", "", "time.sleep(6)", 3, True),
+    "the last one raises": ("for i in range(3):", "if i == 2:\n    raise", "time.sleep(6)", 2, True),
+    "the last one leaves, in an or": ("for i in range(3):", "if fatal() or i >= 2:\n    break", "time.sleep(6)", 2, True),
+    "the last one leaves by another count": ("for i in range(3):", "if i == 7:\n    raise", "time.sleep(6)", 3, True),
+    "the last one need not": ("for i in range(3):", "", "if i < 2:\n    time.sleep(6)", 2, True),
+    "the last one need not, in an and": ("for i in range(3):", "", "if fatal() and i + 1 < 3:\n    time.sleep(6)", 2, True),
+    "a test that says nothing of the count": ("for i in range(3):", "if fatal():\n    raise", "time.sleep(6)", 3, True),
+    "a flag": ("for i in range(3):", "last = i == n\nif last:\n    raise", "time.sleep(6)", 2, False),
+    "a test that nobody can read": ("for i in range(3):", "if give_up(i):\n    raise", "time.sleep(6)", 2, False),
+    "counted inside, left before": ("i = 0\nwhile True:", "i += 1\nif i >= 3:\n    raise", "time.sleep(6)", 2, True),
+    "counted inside, tested at the head": ("i = 0\nwhile i < 3:", "i += 1", "time.sleep(6)", 3, True),
+    "counted down": ("i = 3\nwhile i > 0:", "i -= 1\nif not i:\n    raise", "time.sleep(6)", 2, True),
+    "many": ("for i in range(100):", "", "time.sleep(6)", 100, True),
+    "many, the last one raises": ("for i in range(100):", "if i == 99:\n    raise", "time.sleep(6)", 99, True),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_whether_the_last_try_is_followed_by_a_pause(asked: Asked, name: str) -> None:
+    head, before, pause, pauses, exact = LOOPS[name]
+    handler = indent(f"{before}\n{pause}", " " * 8)
+    body = f"{head}\n    try:\n        return session.get('u', timeout=2)\n    except requests.RequestException:\n{handler}"
+    worst = asked("p.py", PYTHON, "def f(n):\n" + indent(body, "    ") + "\n    raise RuntimeError\n")
+    tries = 100 if "100" in head else 3
+    assert worst.known == pytest.approx(tries * 4 + pauses * 6), shown(worst.terms)
+    assert ("length" not in worst.open) is exact
+
+
+@pytest.mark.parametrize(
+    ("body", "pauses"),
+    [
+        ('if _, err := client.Get("u"); err == nil { return }\n time.Sleep(time.Second)', 4),
+        ('if _, err := client.Get("u"); err == nil { return }\n if i < tries-1 { time.Sleep(time.Second) }', 3),
+        ('if _, err := client.Get("u"); err == nil { return }\n if i == tries-1 { break }\n time.Sleep(time.Second)', 3),
+        ('_, err := client.Get("u")\n if err == nil { return }\n time.Sleep(time.Second)', 4),
+        ('if i > 0 { time.Sleep(time.Second) }\n if _, err := client.Get("u"); err == nil { return }', 3),
+        ('time.Sleep(time.Second)\n if _, err := client.Get("u"); err == nil { return }', 4),
+    ],
+)
+def test_pauses_before_and_after_tries_in_go(asked: Asked, body: str, pauses: int) -> None:
+    worst = asked("p.go", GO, f"func f() {{ const tries = 4\n for i := 0; i < tries; i++ {{ {body} }} }}\n")
+    assert worst.known == pytest.approx(4 * 3 + pauses), shown(worst.terms)
+    assert worst.exact
 
 
 def test_a_budget_ends_the_search_and_what_was_found_stands(asked: Asked) -> None:

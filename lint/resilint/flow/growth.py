@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.values import SECONDS, Frame, Num
@@ -12,11 +12,13 @@ from resilint.knowledge.schema import Bound
 from resilint.link.code import CallSite, dotted, last_name, leaves, walk, walk_block
 
 if TYPE_CHECKING:
-    from resilint.flow.retries import RetryLoop
+    from resilint.flow.retries import Cap
     from resilint.program import Program, Target
 
 _MOST = 64
 """Passes that are worked out."""
+_FAR = 2000
+"""Passes of which the last is looked at."""
 _DEEP = 24
 """Operators one inside another."""
 _ASSIGNED = 40
@@ -26,27 +28,58 @@ State = dict[str, float | None]
 """What variables hold in a pass, in their own unit (typed durations: seconds); `None` where that is not known."""
 
 
+class Paused(NamedTuple):
+    """How long a loop stands still in each of its passes."""
+
+    seconds: tuple[float, ...] | None
+    """By pass, chance at its longest; `None` where one is not known."""
+    passes: int
+    """In how many passes it stands still at least."""
+    sure: bool
+    """Whether that is all of them: nobody could read whether the last one pauses too."""
+
+
 def pauses_of(
-    program: Program, retry: RetryLoop, tries: int, frame: Frame, site_of: Callable[[f.Call], CallSite | None]
-) -> list[float] | None:
-    """The seconds a loop stands still after each try but the last, chance at its longest; `None` where one is not known."""
-    loop = retry.node
-    if not isinstance(loop, f.Loop) or tries - 1 > _MOST:
+    program: Program,
+    loop: f.Node,
+    path: Iterable[f.Stmt],
+    tries: int,
+    frame: Frame,
+    site_of: Callable[[f.Call], CallSite | None],
+    caps: Iterable[Cap] = (),
+) -> Paused | None:
+    """The pauses of a loop that tries so often, where `path` is the way from one try to the next; `None` if it has none.
+
+    The last pass fails too, and pauses as the others do, unless a test keeps it from that.
+    """
+    if not isinstance(loop, f.Loop):
         return None
-    sleeps = list(_sleeps(program, retry.path, frame, site_of))
+    sleeps = list(_sleeps(program, path, frame, site_of))
     if not sleeps:
         return None
-    passes = _Passes(program, loop, frame)
-    out: list[float] = []
-    for number in range(tries - 1):
-        total = 0.0
+    passes = _Passes(program, loop, frame, tuple(caps), tries)
+    if tries > _MOST:
+        ends = [[passes.comes(number, expr.at) for expr, _ in sleeps] for number in (0, tries - 1)] if tries <= _FAR else [[None]]
+        return Paused(None, tries - len(ends) + sum(True in end for end in ends), None not in ends[-1])
+    totals: list[float | None] = []
+    paused, sure = 0, True
+    for number in range(tries):
+        total: float | None = 0.0
+        any_here = False
         for expr, scale in sleeps:
+            comes = passes.comes(number, expr.at)
+            if comes is None and number == tries - 1:
+                sure = False
+            if comes is False or (comes is None and number == tries - 1):
+                continue
+            any_here = True
             seconds = passes.at(expr, passes.state(number, expr.at))
-            if seconds is None or not isfinite(seconds):
-                return None
-            total += max(seconds * scale, 0.0)
-        out.append(total)
-    return out
+            known = seconds is not None and isfinite(seconds)
+            total = total + max((seconds or 0.0) * scale, 0.0) if known and total is not None else None
+        paused += any_here
+        totals.append(total)
+    seconds_of = tuple(t for t in totals if t is not None)
+    return Paused(seconds_of if len(seconds_of) == tries else None, paused, sure)
 
 
 def _sleeps(
@@ -104,13 +137,17 @@ _SAME = frozenset(
 class _Passes:
     """The variables of a loop, pass by pass. Arithmetic only: nothing is called."""
 
-    def __init__(self, program: Program, loop: f.Loop, frame: Frame) -> None:
+    def __init__(self, program: Program, loop: f.Loop, frame: Frame, caps: tuple[Cap, ...] = (), tries: int = 0) -> None:
         self.program = program
         self.loop = loop
         self.frame = frame
+        self.caps = {(cap.test.at, cap.test.end): cap for cap in caps}
+        """Tests that end the loop in its last pass, and in none before."""
+        self.tries = tries
         self.names = sorted(_assigned(loop.body))[:_ASSIGNED]
         self.counter = self._counter()
         self.known: list[State] = [self._first()]
+        self.counting = self._counting()
 
     def state(self, number: int, until: int) -> State:
         """What the variables hold in a pass, the first being 0, where it has come to a place."""
@@ -120,6 +157,120 @@ class _Passes:
                 after[self.counter[0]] = (self.known[-1][self.counter[0]] or 0.0) + self.counter[1]
             self.known.append(after)
         return self._changed(self.known[number], until)
+
+    def _counting(self) -> set[str]:
+        """Names that tell one pass from another by arithmetic: the counter, what is stepped, and what follows from those."""
+        out = {self.counter[0]} if self.counter is not None else set()
+        values: list[tuple[str, f.Expr]] = []
+        for stmt in walk_block(self.loop.body):
+            name = dotted(stmt.targets[0]) if isinstance(stmt, f.Assign) and len(stmt.targets) == 1 else ""
+            if not name or stmt.value is None:
+                continue
+            if stmt.op:
+                out.add(name)
+            elif not any(isinstance(node, f.Call | f.New | f.Await) for node in walk(stmt.value)):
+                values.append((name, stmt.value))
+        for _ in range(3):
+            out |= {name for name, value in values if _names(value) & (out | {name})}
+        return out
+
+    def comes(self, number: int, place: int) -> bool | None:
+        """Whether a pass that fails may come to a place; `None` where a test of the counter that nobody can read decides."""
+        if not self.loop.body or not self.loop.body[0].at <= place < self.loop.body[-1].end:
+            return True
+        return self._reaches(self.loop.body, place, number, 0)
+
+    def _reaches(self, block: f.Block, place: int, number: int, depth: int) -> bool | None:
+        sure = True
+        for stmt in block:
+            if depth > _DEEP:
+                return None
+            if place < stmt.end:
+                inside = self._reaches_in(stmt, place, number, depth)
+                return inside if inside is not True or sure else None
+            passes = self._passes_by(stmt, number, depth)
+            if passes is False:
+                return False
+            sure = sure and passes is True
+        return True if sure else None
+
+    def _reaches_in(self, stmt: f.Stmt, place: int, number: int, depth: int) -> bool | None:
+        """The same for a place inside a statement, or before it."""
+        if isinstance(stmt, f.If):
+            for block, wanted in ((stmt.then, True), (stmt.orelse, False)):
+                if block and block[0].at <= place < block[-1].end:
+                    holds = self._decided(stmt.test, number)
+                    if holds is (not wanted):
+                        return False
+                    inside = self._reaches(block, place, number, depth + 1)
+                    return None if inside is True and holds is None and self._counts(stmt.test) else inside
+        blocks: list[f.Block] = []
+        if isinstance(stmt, f.Try):
+            blocks = [stmt.body, *(handler.body for handler in stmt.handlers), stmt.orelse, stmt.final]
+        elif isinstance(stmt, f.With):
+            blocks = [stmt.body]
+        elif isinstance(stmt, f.Switch | f.Select):
+            blocks = [case.body for case in stmt.cases]
+        for block in blocks:
+            if block and block[0].at <= place < block[-1].end:
+                return self._reaches(block, place, number, depth + 1)
+        return True
+
+    def _passes_by(self, stmt: f.Stmt, number: int, depth: int) -> bool | None:
+        """Whether what follows a statement may be reached through it."""
+        if depth > _DEEP:
+            return None
+        if isinstance(stmt, f.If):
+            holds = self._decided(stmt.test, number)
+            if holds is not None:
+                return self._falls(stmt.then if holds else stmt.orelse, number, depth + 1)
+            ways = [self._falls(block, number, depth + 1) for block in (stmt.then, stmt.orelse)]
+            if self._counts(stmt.test):
+                return ways[0] if ways[0] is ways[1] else None
+            return True if True in ways else None if None in ways else False
+        if isinstance(stmt, f.Try):
+            if self._falls(stmt.final, number, depth + 1) is False:
+                return False
+            body = self._falls((*stmt.body, *stmt.orelse), number, depth + 1)
+            ways = [self._falls(handler.body, number, depth + 1) for handler in stmt.handlers]
+            if True in ways or not ways:
+                return True if ways else body
+            # What fails is in the handlers; that what did not fail comes by is no retry by itself.
+            return None if None in ways or body is not False else False
+        if isinstance(stmt, f.With):
+            return self._falls(stmt.body, number, depth + 1)
+        return not leaves((stmt,))
+
+    def _falls(self, block: f.Block, number: int, depth: int) -> bool | None:
+        sure = True
+        for stmt in block:
+            passes = self._passes_by(stmt, number, depth)
+            if passes is False:
+                return False
+            sure = sure and passes is True
+        return True if sure else None
+
+    def _counts(self, test: f.Expr) -> bool:
+        """Whether a test asks how many passes there were."""
+        capped = any(test.at <= at and end <= test.end for at, end in self.caps)
+        return capped or bool(_names(test) & self.counting)
+
+    def _decided(self, test: f.Expr, number: int) -> bool | None:
+        """What a test says in a pass, as far as numbers decide it."""
+        if isinstance(test, f.Un) and test.op == "not":
+            inner = self._decided(test.value, number)
+            return None if inner is None else not inner
+        if isinstance(test, f.Bin) and test.op in ("and", "or"):
+            sides = (self._decided(test.left, number), self._decided(test.right, number))
+            decisive = test.op == "or"
+            return decisive if decisive in sides else None if None in sides else not decisive
+        state = self.state(number, test.at)
+        if isinstance(test, f.Ref):
+            value = state.get(test.name)
+            return None if value is None else value != 0
+        holds = self._holds(test, state) if self._counts(test) else None
+        cap = self.caps.get((test.at, test.end)) if holds is None else None
+        return cap.leaves is (number == self.tries - 1) if cap is not None else holds
 
     def _changed(self, before: State, until: int) -> State:
         """What the variables hold after what a pass does before a place."""
@@ -200,7 +351,9 @@ class _Passes:
                 continue
             before = [d for d in self.frame.fn.body.definitions.get(name, ()) if d.kind == "value" and d.end <= self.loop.at]
             last = max(before, key=lambda d: d.at, default=None)
-            if last is not None and last.expr is not None:
+            if last is None:
+                state[name] = self.program.retries.start(name, self.loop, self.frame)
+            elif last.expr is not None:
                 state[name] = self.at(last.expr, {})
         return state
 
@@ -273,6 +426,10 @@ class _Passes:
         flows = self.program.resolver.ask(expr, self.frame)
         numbers = [float(flow.thing.number) for flow in flows if isinstance(flow.thing, Num)]
         return max(numbers) if numbers and len(numbers) == len(flows) else None
+
+
+def _names(expr: f.Expr) -> set[str]:
+    return {node.name for node in walk(expr) if isinstance(node, f.Ref)}
 
 
 def _assigned(block: Iterable[f.Stmt]) -> set[str]:

@@ -240,6 +240,13 @@ class Retries:
             return min(numbers)
         return None if retry.caps else inf
 
+    def last_caps(self, retry: RetryLoop, tries: float, frame: Frame) -> tuple[Cap, ...]:
+        """Tests inside the loop that end it in the pass of its last try."""
+        assert isinstance(retry.node, f.Loop)
+        head = retry.node.test
+        inside = (cap for cap in retry.counted if head is None or not _within(cap.test, head))
+        return tuple(cap for cap in inside if self._counted(retry, cap, frame) == tries)
+
     # ------------------------------------------------------------ finding
 
     @staticmethod
@@ -659,7 +666,7 @@ class Retries:
         assert isinstance(retry.node, f.Loop)
         loop, worsts = retry.node, self.program.worsts
         bound = worsts.number(cap.bound, frame) if cap.bound is not None else None
-        start = self._start(cap.counter, loop, frame)
+        start = self.start(cap.counter, loop, frame)
         if bound is None or start is None or not _COMPARE.get(cap.op):
             return None
         steps = sorted(_steps(cap.counter, loop, retry.path))
@@ -689,7 +696,7 @@ class Retries:
     def _meets(cap: Cap, value: float, bound: float) -> bool:
         return _COMPARE[cap.op](value, bound) is cap.leaves
 
-    def _start(self, counter: str, loop: f.Loop, frame: Frame) -> float | None:
+    def start(self, counter: str, loop: f.Loop, frame: Frame) -> float | None:
         """What a counter begins with."""
         if loop.target is not None and dotted(loop.target) == counter and isinstance(loop.iter, f.Call):
             plain = [a.value for a in loop.iter.args if a.name is None]

@@ -37,6 +37,7 @@ from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
     from resilint.flow.policies import Policy
+    from resilint.flow.retries import Cap
     from resilint.flow.waits import Wait as Waiting
     from resilint.program import Program, Target
 
@@ -410,7 +411,8 @@ class Worsts:
         if times is None or times <= 1 or self._still or not _ends_early(loop):
             return Seq((head, Loop(times, body), after))
         last = self._last_round(loop, test, frame, lengths)
-        return Seq((head, Retry(times, last, self._pauses_of(body, last, times, (frame.fn, loop))), after))
+        pauses = self._pauses_in(loop, loop.body, test, last, times, frame, lengths, loop)
+        return Seq((head, Retry(times, last, pauses), after))
 
     def _timed(self, loop: f.Loop, frame: Frame) -> tuple[f.Select, float] | None:
         """Where a loop looks at a timer that was started before it and ends it, and after how many seconds that is."""
@@ -437,28 +439,38 @@ class Worsts:
         last = self._last_round(loop, test, frame, lengths)
         if self._once:
             return last
-        where = (frame.fn, loop)
         head = f.Ref(loop.at, min(loop.end, loop.body[0].at if loop.body else loop.end), "")
         if tries is None or tries == inf:
             assert retry.window is not None
             return Window(retry.window, last, _term(retry.window, "retry window", (frame.fn, head)))
         because = (self.program.step(frame.fn, head, f"up to {tries:g} tries"),)
-        known = pauses_of(self.program, retry, int(tries), frame, lambda call: self._site(call, frame.fn))
-        pauses: tuple[Effect, ...]
-        if known is not None:
-            pauses = (self._pauses(known, "pause", (frame.fn, head)),)
-        else:
-            body = Seq((test, self._block(loop.body, frame, dict(lengths))))
-            pauses = self._pauses_of(body, last, int(tries), where)
+        caps = self.program.retries.last_caps(retry, tries, frame)
+        pauses = self._pauses_in(loop, retry.path, test, last, int(tries), frame, lengths, head, caps)
         return Retry(tries, last, pauses, because)
 
-    @staticmethod
-    def _pauses_of(body: Effect, last: Effect, times: int, where: Any) -> tuple[Effect, ...]:
-        """The pauses of a loop, each as long as it can be: what a round takes more than the last one, which does not pause."""
-        whole, without = worst(body), worst(last)
+    def _pauses_in(
+        self,
+        loop: f.Loop,
+        path: tuple[f.Stmt, ...],
+        test: Effect,
+        last: Effect,
+        times: int,
+        frame: Frame,
+        lengths: dict[str, int],
+        at: f.Node,
+        caps: tuple[Cap, ...] = (),
+    ) -> tuple[Effect, ...]:
+        """The pauses of a loop: pass by pass where they can be read, else each as long as it can be, which is what a round takes
+        more than one that does not pause."""
+        found = pauses_of(self.program, loop, path, times, frame, lambda call: self._site(call, frame.fn), caps)
+        more = () if found is None or found.sure else (Open("length"),)
+        if found is not None and found.seconds is not None:
+            return (self._pauses([one for one in found.seconds if one > 0], "pause", (frame.fn, at)), *more)
+        whole, without = worst(Seq((test, self._block(loop.body, frame, dict(lengths))))), worst(last)
         pause = whole.known - without.known
         unread = [Open(why) for why in sorted(whole.open - without.open)]
-        return (Loop(times - 1, Wait(pause, _term(pause, "pause", where))), *unread)
+        passes = found.passes if found is not None else times - 1
+        return (Loop(passes, Wait(pause, _term(pause, "pause", (frame.fn, at)))), *unread, *more)
 
     @staticmethod
     def _pauses(known: Sequence[float], name: str, where: Any) -> Effect:

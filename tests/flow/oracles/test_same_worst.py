@@ -61,12 +61,13 @@ class Each:
 
 @dataclass(frozen=True)
 class Tries:
-    """A call that is tried again, with pauses that double if they grow."""
+    """A call that is tried again, with pauses that double if they grow; `leaves`: a test of the counter spares the last one."""
 
     tries: int
     seconds: int
     pause: int
     grows: bool
+    leaves: bool
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def longest(work: Work, once: bool = False) -> int:
         case Each():
             return work.count * longest(work.body, once)
         case Tries():
-            pauses = sum(work.pause * (2**i if work.grows else 1) for i in range(work.tries - 1))
+            pauses = sum(work.pause * (2**i if work.grows else 1) for i in range(work.tries - work.leaves))
             return work.seconds if once else work.tries * work.seconds + pauses
         case AtOnce():
             return max(longest(work.first, once), longest(work.second, once))
@@ -111,7 +112,7 @@ def handlers(draw: st.DrawFn) -> tuple[Work, int]:
             return (
                 Sleep(choose.number(1, 3))
                 if choose.chance(50)
-                else Tries(choose.number(2, 4), choose.number(1, 4), choose.number(1, 2), choose.chance(50))
+                else Tries(choose.number(2, 4), choose.number(1, 4), choose.number(1, 2), choose.chance(50), choose.chance(50))
             )
         if kind == 3:
             return Each(choose.number(2, 3), work(depth - 1))
@@ -166,10 +167,11 @@ class Printer:
                 call = f'wire.Client("x", timeout={work.seconds}).fetch("/x")'
                 return [
                     f"pause = {work.pause}",
-                    f"for _ in range({work.tries}):",
+                    f"for i in range({work.tries}):",
                     "    try:",
                     f"        return {call}",
                     "    except OSError:",
+                    *([f"        if i == {work.tries - 1}:", "            raise"] if work.leaves else []),
                     "        time.sleep(pause)",
                     *(["        pause *= 2"] if work.grows else []),
                     'raise RuntimeError("x")',
@@ -207,6 +209,7 @@ class Printer:
                     "\tif err == nil {",
                     "\t\treturn nil",
                     "\t}",
+                    *([f"\tif i == {work.tries - 1} {{", "\t\treturn err", "\t}"] if work.leaves else []),
                     "\ttime.Sleep(pause)",
                     *(["\tpause *= 2"] if work.grows else []),
                     "}",
@@ -258,6 +261,7 @@ class Printer:
                     f"        {client(work.seconds)}",
                     "        return;",
                     "    } catch (IOException e) {",
+                    *([f"        if (i >= {work.tries - 1}) {{", "            throw e;", "        }"] if work.leaves else []),
                     "        Thread.sleep(pause);",
                     *(["        pause *= 2;"] if work.grows else []),
                     "    }",
