@@ -681,9 +681,9 @@ class AfterCancel:
         """Whether the end of the task around interrupts a call: an awaited one, or any in code that does not await."""
         if fn.head.is_async and not site.awaited:
             return False
-        entry = self.errors.entry(site)
         if fn.module.language == "java":
-            return entry is not None and entry.does in ("sleep", "wait") and entry.interruptible
+            return self.errors.throws_interrupt(site)
+        entry = self.errors.entry(site)
         return (entry is not None and entry.does == "sleep") or self.errors.goes_out(site)
 
 

@@ -176,6 +176,15 @@ class Errors:
         """What is known of an external call."""
         return next((entry for _, entry in self.program.described(site)), None)
 
+    def throws_interrupt(self, site: CallSite) -> bool:
+        """Whether an external call of Java ends with an exception where its thread is interrupted; a wait of nothing never does."""
+        entry = self.entry(site)
+        if entry is None or entry.does not in ("wait", "sleep") or not entry.interruptible:
+            return False
+        given = len(site.call.args)
+        rows = [r for r in entry.bounds if r.slot == "wait" and (not r.arity or given in r.arity)]
+        return not rows or any(r.default != 0 or (r.pos is not None and r.pos < given) for r in rows)
+
     # ------------------------------------------------------------ contexts
 
     def is_context(self, expr: f.Expr, fn: Fun) -> bool:

@@ -181,8 +181,7 @@ class Swallowed:
         for site in fn.body.calls:
             if not start <= site.call.at < end or self._is_caught(fn, site.arm, since):
                 continue
-            entry = self.errors.entry(site)
-            if entry is not None and entry.does in ("wait", "sleep") and entry.interruptible:
+            if self.errors.throws_interrupt(site):
                 return (program.step(fn, site.call, f"an interrupt ends `{_said(site).removeprefix('this.')}`"),)
             if site.last in self._throwers:
                 for callee in self._run_by(site):

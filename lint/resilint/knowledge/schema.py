@@ -588,7 +588,7 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`does: wait`: what ends it, where the role of its receiver does not say so: a child process, work that runs already, a
     message or signal of another part of the program, the release of a lock or permit."""
     interruptible: bool = True
-    """`does: wait` and `sleep` in Java: an interrupt of its thread ends it with an exception."""
+    """`does: wait` and `sleep` in Java: an interrupt of its thread ends it with `InterruptedException`, by its own `throws`."""
     deferred: bool = False
     """It only starts it and returns at once; the wait is where its result is awaited: a future, a publisher."""
     server: str | None = None
