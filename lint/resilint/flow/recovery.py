@@ -41,7 +41,7 @@ def overloaded_queues(program: Program) -> Iterator[Fault]:
                 continue
             crew = f"{workers} worker{'s' if workers != 1 else ''}"
             said = f"{_rate(rate, queue.batch)} come"
-            if retries and asking is not None and rate < served:
+            if retries and asking is not None:
                 steps.append(
                     Step(
                         settings.place_or_start("services", service.name, "callers", asking.name),
@@ -51,8 +51,8 @@ def overloaded_queues(program: Program) -> Iterator[Fault]:
                 again = f"(1 + {retries} {'retry' if retries == 1 else 'retries'} of {asking.name})"
                 said = f"{_rate(rate, queue.batch)} × {again} = {_rate(load, queue.batch)} may come"
                 others = [c for c in service.callers.values() if c.retries is not None and c.retries != retries]
-                # How the rate is shared among the callers is not declared.
-                sure = min(sure, Confidence.MEDIUM) if others else sure
+                # How the rate is shared among the callers is not declared; it does not matter where new work alone is too much.
+                sure = min(sure, Confidence.MEDIUM) if others and rate < served else sure
             said += f" ≥ {crew} ÷ {say(time)} = {_rate(served, queue.batch)} served at the worst"
             said += ": once it has grown it cannot drain" if rate < served else ": as long as that lasts it grows"
             yield Fault(span, said, Value(load, sure, tuple(steps)))
