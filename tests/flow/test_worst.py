@@ -197,3 +197,35 @@ def test_nesting_without_end_is_cut(asked: Asked) -> None:
     )
     worst = asked("p.py", PYTHON, deep + "    " * 41 + "time.sleep(1)\n")
     assert worst.known >= 1.0
+
+
+REQUESTS = {
+    "its own": ('req, _ := http.NewRequestWithContext(r.Context(), "GET", "u", nil)\n client.Do(req)', True),
+    "by a name": ('ctx := r.Context()\n req, _ := http.NewRequestWithContext(ctx, "GET", "u", nil)\n client.Do(req)', True),
+    "given later": ('req, _ := http.NewRequest("GET", "u", nil)\n client.Do(req.WithContext(r.Context()))', True),
+    "through a helper": ("get(r.Context())", True),
+    "of the request, in a helper": ("send(r)", True),
+    "of unknown origin": ('req, _ := http.NewRequestWithContext(elsewhere(), "GET", "u", nil)\n client.Do(req)', False),
+    "from a queue": ('req, _ := http.NewRequestWithContext(<-queue, "GET", "u", nil)\n client.Do(req)', False),
+    "exchanged on a way": (
+        'ctx := r.Context()\n if r.Host == "" { ctx = elsewhere() }\n req, _ := http.NewRequestWithContext(ctx, "GET", "u", nil)\n'
+        " client.Do(req)",
+        False,
+    ),
+}
+HELPERS = """
+var queue chan context.Context
+func get(ctx context.Context) { req, _ := http.NewRequestWithContext(ctx, "GET", "u", nil)
+ client.Do(req) }
+func send(r *http.Request) { req, _ := http.NewRequestWithContext(r.Context(), "GET", "u", nil)
+ client.Do(req) }
+func main() { http.HandleFunc("/f", f) }
+"""
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_the_context_of_a_request_has_no_deadline_of_its_own(asked: Asked, name: str) -> None:
+    body, known = REQUESTS[name]
+    worst = asked("p.go", GO, f"{HELPERS}\nfunc f(w http.ResponseWriter, r *http.Request) {{ {body} }}\n")
+    assert (worst.known, "length" in worst.open) == ((3.0, False) if known else (0.0, True))
+    assert worst.exact is known

@@ -146,6 +146,22 @@ class Deadlines:
                 out.setdefault(Deadline("root", inf, (thing.frame.fn, thing.node), flow))
         return list(out)
 
+    def contexts_of(self, flows: Flows, depth: int = 0) -> Iterator[Bind | None]:
+        """The contexts that a request object was given; `None` for one that is not known."""
+        for flow in flows:
+            thing = flow.thing
+            if not isinstance(thing, Obj) or not isinstance(thing.node, f.Call) or thing.frame is None or depth > 6:
+                yield None
+                continue
+            entry = self.resolver.table(thing.frame.fn.module).call(thing.maker.partition("#")[0])
+            args = thing.binds if thing.binds is not None else self.resolver.binds(thing.node, thing.frame)
+            if entry is not None and entry.context is not None and entry.context < len(args):
+                yield args[entry.context]
+            elif entry is not None and entry.request is not None and thing.parent is not None:
+                yield from self.contexts_of((Flow(thing.parent),), depth + 1)
+            else:
+                yield None
+
     # ------------------------------------------------------------ scopes
 
     def around(self, site: CallSite) -> float | None:

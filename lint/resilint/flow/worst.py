@@ -49,6 +49,8 @@ _FRAMES = 2000 + 8 * _DEEP * _NESTED
 """Calls of Python that so much takes at most, with what resolves a name at the bottom of it."""
 _CALLS = 800
 """Calls looked at for one question."""
+_HOPS = 8
+"""Names and parameters followed to where a context comes from."""
 _NEVER = 1_000_000
 _MORE = 400
 _MORE_AT_ONCE = 100
@@ -663,6 +665,8 @@ class Worsts:
         site = self._site(call, frame.fn)
         if self._left < 0 or site is None:
             return Open("search")
+        if self._asks_request(call, frame):
+            return NOTHING
         targets = self.program.targets(site, frame)
         entries = [(target, target.entry) for target in targets if target.entry is not None]
         for target, entry in entries:
@@ -919,16 +923,53 @@ class Worsts:
         if entry.context is not None and 0 <= entry.context < len(binds):
             bind = binds[entry.context]
             found = self.program.deadlines.of(bind.expr, bind.frame)
-            if found and all(d.kind == "unknown" for d in found) and not _is_lifetime(bind):
+            if found and all(d.kind == "unknown" for d in found) and not self._is_lifetime(bind):
                 yield None
         elif self._sends_request(target, entry) and binds[entry.request or 0].frame.fn.module.language == "go":
             bind = binds[entry.request or 0]
-            found = self.program.deadlines.of_request(self.resolver.ask(bind.expr, bind.frame))
-            if found and all(d.kind == "unknown" for d in found):
+            flows = self.resolver.ask(bind.expr, bind.frame)
+            found = self.program.deadlines.of_request(flows)
+            contexts = self.program.deadlines.contexts_of(flows)
+            if found and all(d.kind == "unknown" for d in found) and not all(c and self._is_lifetime(c) for c in contexts):
                 yield None
         if found and all(d.kind == "bounded" for d in found):
             numbers = [d.number for d in found if d.number is not None]
             yield max(numbers) if len(numbers) == len(found) else None
+
+    def _is_lifetime(self, bind: Bind) -> bool:
+        """Whether a context of unknown origin is the function's own, its receiver's, or that of the request it serves, and did not
+        come with an item of work: it has no deadline but those that stand above the function."""
+        expr, frame = bind.expr, bind.frame
+        for _ in range(_HOPS):
+            if isinstance(expr, f.Call) and self._asks_request(expr, frame):
+                expr = f.Ref(expr.at, expr.at, dotted(expr.fn).partition(".")[0])
+            if not isinstance(expr, f.Ref):
+                return False
+            head, _, rest = expr.name.partition(".")
+            param = frame.fn.params.get(head)
+            found = frame.fn.body.reaching(head, expr.at)[0] if not rest else []
+            if len(found) == 1 and found[0].kind == "value" and isinstance(found[0].expr, f.Ref | f.Call):
+                expr = found[0].expr
+                continue
+            if param is None or any(d.kind != "param" for d in found):
+                return False
+            if rest:
+                return param.kind == "self" and "." not in rest
+            if frame.args is None or frame.caller is None:
+                return True
+            position = frame.fn.positional.index(param) if param in frame.fn.positional else -1
+            if not 0 <= position < len(frame.args):
+                return True
+            expr, frame = frame.args[position].expr, frame.args[position].frame
+        return False
+
+    def _asks_request(self, call: f.Call, frame: Frame) -> bool:
+        """Whether a call asks a parameter, by its written type, for the context of the request that it is."""
+        head, _, method = dotted(call.fn).partition(".")
+        param = frame.fn.params.get(head) if method and not call.args else None
+        kind = self.resolver.resolve_type(param.type, frame.fn) if param is not None and param.type is not None else None
+        entry = self.resolver.table(frame.fn.module).call(f"{kind}.{method}") if isinstance(kind, str) and kind else None
+        return entry is not None and entry.makes is not None and entry.makes.kind == "request"
 
     def _bound(self, target: Target, entry: CallEntry, site: CallSite, frame: Frame) -> tuple[float | None, str, Confidence]:
         """How long a call may wait by its own bounds and its object's: seconds, as written in a sum, and how sure."""
@@ -1022,27 +1063,6 @@ def received(op: f.Stmt | None) -> f.Expr | None:
     if op is None or isinstance(op, f.Send):
         return None
     return next((node.value for node in walk(op) if isinstance(node, f.Recv)), None)
-
-
-def _is_lifetime(bind: Bind) -> bool:
-    """Whether a context of unknown origin is the function's own or its receiver's, and did not come with an item of work."""
-    expr, frame = bind.expr, bind.frame
-    for _ in range(6):
-        if not isinstance(expr, f.Ref):
-            return False
-        head, _, rest = expr.name.partition(".")
-        param = frame.fn.params.get(head)
-        if param is None:
-            return False
-        if rest:
-            return param.kind == "self" and "." not in rest
-        if frame.args is None or frame.caller is None:
-            return True
-        position = frame.fn.positional.index(param) if param in frame.fn.positional else -1
-        if not 0 <= position < len(frame.args):
-            return True
-        expr, frame = frame.args[position].expr, frame.args[position].frame
-    return False
 
 
 def _ends_early(loop: f.Loop) -> bool:
