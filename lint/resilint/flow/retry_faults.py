@@ -31,6 +31,8 @@ _MANY = 24
 """Calls looked at in one function."""
 _READS_FLAG = frozenset({"isInterrupted", "interrupted"})
 _ENDS = re.compile(r"ctx|context|done|stop|quit|clos", re.IGNORECASE)
+_DEEDS = re.compile(r"close|stop|done|quit", re.IGNORECASE)
+"""What is called to end something else, not to ask for an end: `resp.Body.Close()`, `timer.Stop()`."""
 _FILES = re.compile(
     r"\w*open|read|write|unlink|rename|remove|mk_?dirs?|stat|rm\w*|link|copy\w*|list_?dir|lock|(_\w+_)?load", re.IGNORECASE
 )
@@ -163,7 +165,11 @@ class RetryFaults:
         """Whether a loop asks a context, hands it to what pauses, or asks the error for what kind it is."""
         own = [(c.at, c.end) for c in retry.calls]
         for node in (n for part in (loop.test, *loop.body) if part is not None for n in walk(part)):
-            if isinstance(node, f.Call):
+            if isinstance(node, f.Do) and isinstance(node.value, f.Call) and _is_deed(node.value):
+                own.append((node.value.fn.at, node.value.fn.end))
+            elif isinstance(node, f.Call):
+                if last_name(node.fn) == "Close" and _is_deed(node):
+                    own.append((node.fn.at, node.fn.end))
                 if SAYS.search(dotted(node.fn)):
                     own.append((node.at, node.end))
                 elif any(isinstance(a.value, f.Ref) and ERROR_NAME.fullmatch(a.value.name) for a in node.args) and not _formats(
@@ -182,7 +188,7 @@ class RetryFaults:
             for part in (loop.test, *loop.body)
             if part is not None
             for n in walk(part)
-        ):
+        ) or self._ends_by_operation(retry, loop):
             return
         for pause in retry.pauses:
             if pause.node is None or not pause.known:
@@ -200,6 +206,20 @@ class RetryFaults:
                     steps = (*self._told(retry), *self._step(retry, pause), caught)
                     yield "RS506", self._fault(retry, pause.node, text, Confidence.HIGH, steps)
                     return
+
+    def _ends_by_operation(self, retry: RetryLoop, loop: f.Loop) -> bool:
+        """Whether the next try itself ends the retry where the flag is set: it throws the interrupt, and that leads out."""
+        first = retry.calls[0]
+        around = [s for s in walk_block(loop.body) if isinstance(s, f.Try) and s.body and s.body[0].at <= first.at < s.body[-1].end]
+        for stmt in reversed(around):
+            for handler in stmt.handlers:
+                kinds = {last_name(kind) for kind in handler.types}
+                if kinds & {"InterruptedException", "Exception", "Throwable"}:
+                    # Who catches this one by name has something that throws it: the compiler saw to that.
+                    return "InterruptedException" in kinds and _leaves(handler)
+        throwers = self.program.swallowed.throwers
+        sites = (self.program.retries.pauses.site(call, retry.fn) for call in retry.calls if last_name(call.fn) in throwers)
+        return any(fn in throwers[site.last] for site in sites if site is not None for fn in self.program.callees(site))
 
     def _ignores_event(self, retry: RetryLoop, loop: f.Loop) -> Iterator[tuple[str, Fault]]:
         name = self._event(retry.fn)
@@ -356,6 +376,12 @@ def _formats(call: f.Call) -> bool:
     return bool(re.search(r"errorf|wrap|format|sprint|append|join|new|str$", last_name(call.fn), re.IGNORECASE))
 
 
+def _is_deed(call: f.Call) -> bool:
+    """Whether a method ends something that is not named like what tells of an end, with nothing said to it."""
+    base, _, last = dotted(call.fn).rpartition(".")
+    return bool(_DEEDS.fullmatch(last)) and bool(base) and not call.args and not _ENDS.search(base)
+
+
 def _is_statement(block: f.Block, node: f.Node) -> bool:
     """Whether a call stands alone: nobody looks at what it gives."""
     return any(isinstance(n, f.Do) and n.value is node for n in walk_block(block))
@@ -370,9 +396,11 @@ def _interrupted(block: f.Block, node: f.Node) -> f.Handler | None:
                     continue
                 inside = list(walk_block(handler.body))
                 flagged = any(isinstance(n, f.Call) and last_name(n.fn) == "interrupt" for n in inside)
-                ends = any(
-                    isinstance(n, f.Raise) or (isinstance(n, f.Jump) and n.kind == "break") or isinstance(n, f.Return)
-                    for n in inside
-                )
-                return handler if flagged and not ends else None
+                return handler if flagged and not _leaves(handler) else None
     return None
+
+
+def _leaves(handler: f.Handler) -> bool:
+    """Whether something in a handler leads out of the loop around."""
+    inside = walk_block(handler.body)
+    return any(isinstance(n, f.Raise | f.Return) or (isinstance(n, f.Jump) and n.kind == "break") for n in inside)

@@ -183,9 +183,9 @@ class Swallowed:
                 continue
             if self.errors.throws_interrupt(site):
                 return (program.step(fn, site.call, f"an interrupt ends `{_said(site).removeprefix('this.')}`"),)
-            if site.last in self._throwers:
+            if site.last in self.throwers:
                 for callee in self._run_by(site):
-                    if callee in self._throwers[site.last]:
+                    if callee in self.throwers[site.last]:
                         inner = self._ends_by_interrupt(callee, depth + 1)
                         if inner:
                             return (program.step(fn, site.call, f"an interrupt ends {callee.head.qual}"), *inner)
@@ -219,14 +219,14 @@ class Swallowed:
 
     def _closed_by(self, stmt: f.Stmt, fn: Fun) -> list[Fun]:
         """The `close()` of a statement's resources that declares an interrupt."""
-        if not isinstance(stmt, f.With) or "close" not in self._throwers:
+        if not isinstance(stmt, f.With) or "close" not in self.throwers:
             return []
         java = self.program.names.java
         made = (kind.of for item in stmt.items for kind in java.kinds(item.value, fn))
-        return [m for k in made if isinstance(k, Klass) for m in java.methods(k, "close", 0) if m in self._throwers["close"]]
+        return [m for k in made if isinstance(k, Klass) for m in java.methods(k, "close", 0) if m in self.throwers["close"]]
 
     @cached_property
-    def _throwers(self) -> dict[str, frozenset[Fun]]:
+    def throwers(self) -> dict[str, frozenset[Fun]]:
         """Java's methods that declare that an interrupt ends them, by name."""
         found: dict[str, set[Fun]] = {}
         for module in code_modules(self.program, "java"):
