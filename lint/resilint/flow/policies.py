@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.lists import Words
+from resilint.flow.retries import CLOCK
 from resilint.flow.slots import Slot, Source, decide, is_fixed
 from resilint.flow.surfaces import Written, judge, project_of, relaxed, split
 from resilint.flow.values import Bind, Ext, Flow, FnVal, Frame, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.knowledge.index import RetryWords, Table
-from resilint.knowledge.schema import Bound, RetryPart, RetryRow
-from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_name
+from resilint.knowledge.schema import AgainRow, Bound, RetryPart, RetryRow
+from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -263,6 +264,7 @@ class Policies:
                 for fn in module.functions:
                     if fn.head.decorators or language == "java":
                         yield from self.of_function(fn)
+                        yield from self._asked_again(fn)
                     if any(_last(c) in words.every or (maker and not _last(c)) for c in fn.head.calls):
                         yield from self._written_in(fn, table)
 
@@ -368,6 +370,51 @@ class Policies:
             if piece is not None:
                 return self._policy(piece, (frame.fn, decorator), name)
         return None
+
+    def _asked_again(self, fn: Fun) -> Iterator[Policy]:
+        """The policies of a function that asks by itself to be run again. Each of its runs is a piece of work of its own, so they
+        are not among those around it."""
+        if fn.module.language != "python" or fn.module.path not in self._near or not fn.positional or self.of_function(fn):
+            return
+        scope = fn.module.functions[fn.head.parent if fn.head.parent > 0 else 0]
+        frame = self.resolver.frame(scope)
+        table = self.resolver.table(fn.module)
+        for decorator in fn.head.decorators:
+            if last_name(decorator.fn if isinstance(decorator, f.Call) else decorator) not in self._words_of_python:
+                continue
+            for thing in (flow.thing for flow in self.resolver.ask(decorator, frame)):
+                name = self._name(thing) if isinstance(thing, Obj) else self.resolver.canonical(thing)
+                row = table.retry(name)
+                if row is not None and row.again is not None:
+                    yield from self._runs_again(fn, row, row.again, self._args(thing) if isinstance(thing, Obj) else (), table)
+
+    def _runs_again(self, fn: Fun, row: RetryRow, again: AgainRow, made: tuple[Bind, ...], table: Table) -> Iterator[Policy]:
+        may_end = any(
+            isinstance(n, f.Ref) and (again.counts in n.name or CLOCK.search(n.name))
+            for stmt, _ in fn.body.stmts
+            if isinstance(stmt, f.If | f.Loop) and stmt.test is not None
+            for n in walk(stmt.test)
+        )
+        sure = Confidence.LOW if table.library_of(row).verified is False else Confidence.HIGH
+        told = f"{fn.positional[0].name}.{again.method}"
+        for site in fn.body.calls:
+            arms = site.arm.chain()
+            at = next((i for i, arm in enumerate(arms) if arm.kind == "handler" and isinstance(arm.node, f.Try)), None)
+            if dotted(site.call.fn) != told or at is None:
+                continue
+            node = arms[at].node
+            handler = next((h for h in node.handlers if h.at <= site.call.at < h.end), None) if isinstance(node, f.Try) else None
+            if handler is None:
+                continue
+            frame = self.resolver.frame(fn)
+            here = (fn, site.call)
+            own = self.slots.at_call(again.bounds, self.resolver.binds(site.call, frame), here)
+            sources = (*own, *self.slots.at_call(again.made, made, here))
+            piece = self._filled(_Piece(where=here, confidence=sure, chosen=True), decide(sources))
+            if piece.tries == inf and (may_end or any(isinstance(n, f.If) for n in walk_block(handler.body))):
+                piece = replace(piece, tries=None)  # A test of its own may end it.
+            errors = tuple(x for kind in handler.types for x in self._error_names(kind, frame, 0))
+            yield self._policy(replace(piece, errors=errors), here, told)
 
     def _of_wrapper(self, thing: FnVal, table: Table) -> Policy | None:
         fn = thing.fn

@@ -44,7 +44,7 @@ _ACTS = re.compile(
     re.IGNORECASE,
 )
 """Verbs of methods whose false result is a failure of a peer; that of a question (`is_ready`, `exists`, `poll`) is an answer."""
-_CLOCK = re.compile(
+CLOCK = re.compile(
     r"time|clock|elapsed|deadline|expir|remain|since|until|now|before|after|nano|milli|budget|patience", re.IGNORECASE
 )
 _LIMITS = re.compile(
@@ -341,7 +341,7 @@ class Retries:
         for test in tests:
             words = [n.name for n in walk(test) if isinstance(n, f.Ref)]
             words += [last_name(n.fn) for n in walk(test) if isinstance(n, f.Call)]
-            if any(w in counters or _CLOCK.search(w) or _LIMITS.search(w) for w in words if w):
+            if any(w in counters or CLOCK.search(w) or _LIMITS.search(w) for w in words if w):
                 retry.caps = (*retry.caps, test)
             elif any(STOPS.search(w) for w in words if w):
                 retry.stops = (*retry.stops, test)
@@ -630,7 +630,7 @@ class Retries:
             return "cap"
         errors = {point.error, point.handler.name if point.handler is not None else None} - {None, ""}
         about_error = any(n.partition(".")[0] in errors for n in names)
-        if any(_CLOCK.search(w) for w in words if w) and not about_error:
+        if any(CLOCK.search(w) for w in words if w) and not about_error:
             return "cap"
         if about_error or point.result.partition(":")[2] in {n.partition(".")[0] for n in names} - {""}:
             if any(_LIMITS.search(last_name(c.fn)) for c in calls):

@@ -815,6 +815,18 @@ class RetryPart(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Something else may stand there, which says nothing."""
 
 
+class AgainRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A method of the first parameter by which a decorated function asks, where it caught a failure, to be run again."""
+
+    method: str
+    bounds: tuple[Bound, ...] = ()
+    """What its own arguments say, which wins."""
+    made: tuple[Bound, ...] = ()
+    """What those of the decorator say."""
+    counts: str
+    """Part of the name of what tells a function how often it was run: with a test of that it may end by itself."""
+
+
 class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What repeats an operation that failed. How often and how far apart stands in `bounds`, here and of the type of that name, in
     the slots `attempts`, `elapsed`, `backoff`, `backoff_min`, `backoff_max`, `growth`, `growth_step` and `jitter`."""
@@ -844,6 +856,7 @@ class RetryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`annotation`: does nothing unless a class of the program has one of these annotations."""
     active_with: str | None = None
     """Does nothing unless this argument is given."""
+    again: AgainRow | None = None
     instance: str | None = None
     """`annotation`: the attribute that names an instance, which takes the place of the last `*` in keys of settings; the first
     positional one counts as it too."""
