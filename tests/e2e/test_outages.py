@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from resilint import registry
 from resilint.cli import main
 
 OUTAGES = Path(__file__).parents[2] / "examples" / "outages"
@@ -94,6 +95,12 @@ def test_only_lessons_are_found(name: str) -> None:
     assert lessons
     found = [(finding["code"], finding["path"]) for finding in _check(OUTAGES / name / "broken")["findings"]]
     assert [(code, path) for code, path in found if not any(code == c and _is(path, file) for c, file in lessons)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lessons_are_as_grave_as_the_catalogue_says(name: str) -> None:
+    usual = {rule.code: rule.severity.value for rule in registry.rules()}
+    assert {(f["code"], f["severity"]) for f in _check(OUTAGES / name / "broken")["findings"]} <= set(usual.items())
 
 
 @pytest.mark.parametrize("name", NAMES)
