@@ -199,6 +199,32 @@ def test_nesting_without_end_is_cut(asked: Asked) -> None:
     assert worst.known >= 1.0
 
 
+@pytest.mark.parametrize(
+    ("leave", "own", "known", "said"),
+    [
+        ("break", "", 15, "2 × 3 × (1 + 1 s) requests.Session.get, 2 × 3 × 500 ms pause"),
+        ("return", "", 15, "2 × 3 × (1 + 1 s) requests.Session.get, 2 × 3 × 500 ms pause"),
+        ("return", "time.sleep(4)", 23, "2 × 3 × (1 + 1 s) requests.Session.get, 2 × 3 × 500 ms pause, 2 × 4 s pause"),
+        ("break", "time.sleep(4)", 23, "2 × 3 × (1 + 1 s) requests.Session.get, 2 × 3 × 500 ms pause, 2 × 4 s time.sleep"),
+    ],
+)
+def test_tries_of_each_element(asked: Asked, leave: str, own: str, known: float, said: str) -> None:
+    body = f"""
+    def f():
+        for u in ('a', 'b'):
+            for j in range(3):
+                try:
+                    session.get(u, timeout=1)
+                    {leave}
+                except requests.RequestException:
+                    time.sleep(0.5)
+            {own}
+    """
+    worst = asked("p.py", PYTHON, body)
+    assert worst.known == pytest.approx(known)
+    assert shown(worst.terms) == said
+
+
 REQUESTS = {
     "its own": ('req, _ := http.NewRequestWithContext(r.Context(), "GET", "u", nil)\n client.Do(req)', True),
     "by a name": ('ctx := r.Context()\n req, _ := http.NewRequestWithContext(ctx, "GET", "u", nil)\n client.Do(req)', True),

@@ -54,7 +54,10 @@ def pauses_of(
     """
     if not isinstance(loop, f.Loop):
         return None
-    sleeps = list(_sleeps(program, path, frame, site_of))
+    inner = [node for node in walk_block(loop.body) if isinstance(node, f.Loop)]
+    found = _sleeps(program, path, frame, site_of)
+    # What a loop inside sleeps is part of its own rounds.
+    sleeps = [one for one in found if not any(nested.at <= one[0].at < nested.end for nested in inner)]
     if not sleeps:
         return None
     passes = _Passes(program, loop, frame, tuple(caps), tries)

@@ -96,6 +96,8 @@ class Worsts:
         self._nested = 0
         self._free: frozenset[int] = frozenset()
         self._still = False
+        self._loops: dict[tuple[int, tuple[tuple[str, int], ...], frozenset[int]], Effect] = {}
+        """Loops of the function under way that were looked at, with what was known there."""
         self._once = False
         self._joined: tuple[float, int] | None = None
         """In the function under way: the longest work that was waited for, and where the first wait was."""
@@ -104,6 +106,7 @@ class Worsts:
         """The worst case of statements in a frame; the nodes in `free` take no time."""
         self._left, self._spare = _CALLS, _MORE
         self._free = frozenset(id(node) for node in free)
+        self._loops = {}
         self._joined = None
         return worst(self._block(tuple(block), frame, dict(lengths or {})))
 
@@ -162,6 +165,7 @@ class Worsts:
             return found[0]
         self._active.append(fn)
         left = self._left
+        loops, self._loops = self._loops, {}
         outer = (self._still, self._nested, self._joined, self._peak, self._met)
         self._still, self._nested, self._joined, self._peak, self._met = False, 0, None, depth + 1, _NEVER
         try:
@@ -169,6 +173,7 @@ class Worsts:
             result = Done(worst(body), body, fn)
         finally:
             self._active.pop()
+            self._loops = loops
             height, met = self._peak - depth, self._met
             self._still, self._nested, self._joined, self._peak, self._met = outer
             self._peak = max(self._peak, depth + height)
@@ -393,12 +398,23 @@ class Worsts:
     # ------------------------------------------------------------ loops
 
     def _loop(self, loop: f.Loop, frame: Frame, lengths: dict[str, int]) -> Effect:
+        """A loop pauses by itself in whatever round of one around it, so that what it does is looked at once for all of those."""
+        key = (id(loop), tuple(sorted(lengths.items())), self._free)
+        if key not in self._loops:
+            still, self._still = self._still, False
+            try:
+                self._loops[key] = self._looped(loop, frame, lengths)
+            finally:
+                self._still = still
+        return self._loops[key]
+
+    def _looped(self, loop: f.Loop, frame: Frame, lengths: dict[str, int]) -> Effect:
         head = self._expr(loop.iter, frame, lengths)
         times = self.times(loop, frame, lengths)
         test = self._expr(loop.test, frame, lengths)
         body = Seq((test, self._block(loop.body, frame, dict(lengths))))
         after = self._block(loop.orelse, frame, lengths)
-        retried = self._retried_loop(loop, test, frame, lengths) if not self._still else None
+        retried = self._retried_loop(loop, test, frame, lengths)
         if retried is not None:
             return Seq((head, retried, after))
         timed = self._timed(loop, frame) if times is None else None
@@ -410,7 +426,7 @@ class Worsts:
             finally:
                 self._free = free
             return Seq((head, Window(seconds, final, _term(seconds, "timer", (frame.fn, select))), after))
-        if times is None or times <= 1 or self._still or not _ends_early(loop):
+        if times is None or times <= 1 or not _ends_early(loop):
             return Seq((head, Loop(times, body), after))
         last = self._last_round(loop, test, frame, lengths)
         pauses = self._pauses_in(loop, loop.body, test, last, times, frame, lengths, loop)
@@ -1067,8 +1083,15 @@ def received(op: f.Stmt | None) -> f.Expr | None:
 
 def _ends_early(loop: f.Loop) -> bool:
     """Whether a loop may be left before its last round."""
+    inner = [n for n in walk_block(loop.body) if isinstance(n, f.Loop)]
     return any(
-        isinstance(node, f.Return | f.Raise) or (isinstance(node, f.Jump) and node.kind == "break")
+        isinstance(node, f.Return | f.Raise)
+        or (
+            isinstance(node, f.Jump)
+            and node.kind == "break"
+            # Whoever breaks off a loop inside goes on with the next round of this one.
+            and (node.label is not None or not any(one.at <= node.at < one.end for one in inner))
+        )
         for node in walk_block(loop.body)
     )
 
