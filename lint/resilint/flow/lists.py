@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _DEPTH = 30
 _STEPS = 4_000
 """Questions that one question may lead to; past them the answer is unknown."""
+_ALL_STEPS = 20_000
+"""Of all questions of a program together: code that speaks of hashes everywhere and means none asks without end."""
 _WAYS = 8
 _COMMON = 8
 """Functions of one name past which the name says nothing of a hash."""
@@ -208,6 +210,7 @@ class Lists:
         self._depth = 0
         self._cuts = 0
         self._steps = 0
+        self._all_steps = 0
         self._may_hash: dict[tuple[str, Module], bool] = {}
         self._carriers: set[tuple[str, str]] = set()
         self._receivers: set[Fun] = set()
@@ -225,7 +228,8 @@ class Lists:
         if not self._depth:
             self._steps = 0
         self._steps += 1
-        if self._depth > _DEPTH or self._steps > _STEPS:
+        self._all_steps += 1
+        if self._depth > _DEPTH or self._steps > _STEPS or self._all_steps > _ALL_STEPS:
             self._cuts += 1
             return unknown
         cuts = self._cuts

@@ -275,7 +275,7 @@ class RetryFaults:
             return ()
         text = f"{say_seconds(pause.seconds)} are waited here" if pause.seconds is not None else "the pause is made here"
         here = self.program.step(retry.fn, pause.node, text)
-        return here, *(self.program.step(fn, node, "and sleeps here") for fn, node in pause.within[-1:])
+        return (here, *(self.program.step(fn, node, "and sleeps here") for fn, node in pause.within[-1:]))
 
     @staticmethod
     def _head(retry: RetryLoop) -> f.Node:

@@ -95,7 +95,7 @@ def _parse(part: bytes, base: int, errors: list[ReadError]) -> dict[str, Any] | 
 def _sound_part(data: bytes, start: int, at: int) -> tuple[dict[str, Any], int]:
     """The values of the statements before the bad one, and where they end."""
     stop = at
-    for _ in range(4):
+    for _ in range(4):  # resilint: ignore[RS502] what is tried again is the parser, on a text with fewer faults
         # The bad statement may have begun on an earlier line than the one that is complained of.
         scan = _Scan(data, stop)
         try:
