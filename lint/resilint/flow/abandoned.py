@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from resilint import facts as f
-from resilint.flow.spawns import Spawn, leaves_by, nodes, short
+from resilint.flow.spawns import Spawn, family, leaves_by, nodes, short
 from resilint.flow.streams import receiver_of
 from resilint.flow.values import Null, Num, Obj
 from resilint.flow.waits import Wait, waits_in
@@ -446,7 +446,7 @@ class _Finder:
             return False
         if "." in name.removeprefix("this."):
             return True
-        for other in (s for fn in _nest(_outermost(site.fn)) for s in fn.body.calls):
+        for other in (s for fn in _nest(family(site.fn)) for s in fn.body.calls):
             mine = dotted(receiver_of(other.call)) == name
             entry = next((e for _, e in self.program.described(other)), None) if mine or other.last == "shutdownNow" else None
             if entry is not None and entry.does == "cancel":
@@ -457,7 +457,7 @@ class _Finder:
             return True
         return any(
             stmt.value is not None and dotted(stmt.value) == name
-            for fn in _nest(_outermost(site.fn))
+            for fn in _nest(family(site.fn))
             for stmt, _ in fn.body.stmts
             if isinstance(stmt, f.Return | f.Assign)
         )
@@ -550,12 +550,6 @@ def _receives(op: f.Stmt, name: str) -> bool:
 def _goes_round(block: f.Block) -> bool:
     """Whether a block goes on with the next round of a loop."""
     return bool(block) and isinstance(block[-1], f.Jump) and block[-1].kind == "continue"
-
-
-def _outermost(fn: Fun) -> Fun:
-    while fn.parent is not None:
-        fn = fn.parent
-    return fn
 
 
 def _returns(block: f.Block) -> bool:

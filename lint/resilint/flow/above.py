@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.marks import Path, counts, keys_of, matches_path, pattern_of, plain, prefixes, steps_of
+from resilint.flow.marks import Path, counts, is_met, keys_of, matches_path, pattern_of, plain, prefixes, steps_of
 from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.spawns import short
 from resilint.flow.surfaces import Written, judge
@@ -517,7 +517,7 @@ class Aboves:
                 blocks.setdefault(have[:size], []).append((have[size:], setting))
         key = pattern_of(row.key or "")
         for place, inside in blocks.items():
-            if not all(self._stands(condition.key, condition.values, condition.unset, inside) for condition in row.when):
+            if not all(is_met(condition.key, condition.values, condition.unset, inside) for condition in row.when):
                 continue
             names = [s for name in row.names for s in _named(name, inside, settings)]
             if row.names and not names and not row.named:
@@ -560,13 +560,6 @@ class Aboves:
             patterns = [pattern_of(via.replace("{}", f"[{host}]")) for via in row.via for host in sorted(hosts)]
             found = [s.text for have, s in settings if any(matches_path(pattern, have) for pattern in patterns)]
             yield from found or [name]
-
-    @staticmethod
-    def _stands(key: str, values: tuple[str, ...], unset: bool, inside: list[tuple[Path, f.Setting]]) -> bool:
-        found = [s for have, s in inside if matches_path(pattern_of(key), have)]
-        if not found:
-            return unset
-        return not values or any(fnmatchcase(s.text.lower(), value) for s in found for value in values)
 
 
 @dataclass(frozen=True)

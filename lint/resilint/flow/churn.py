@@ -11,7 +11,7 @@ from resilint import facts as f
 from resilint.flow.draws import TIME_WAIT, port_rate, short_type
 from resilint.flow.inputs import Size
 from resilint.flow.marks import counts, matches_path, pattern_of, steps_of
-from resilint.flow.spawns import Spawn, over_loop, short
+from resilint.flow.spawns import Spawn, nodes, over_loop, short
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import ClassVal, FnVal, Frame, Obj, Text
 from resilint.flow.waits import Wait
@@ -229,7 +229,7 @@ class Churn:
         for node in walk(value):
             if isinstance(node, f.Fn):
                 # A literal that speaks of a parameter: a dialer for one address.
-                if any(isinstance(x, f.Ref) and x.name.partition(".")[0] in own for x in _nodes(fn.module.functions[node.index])):
+                if any(isinstance(x, f.Ref) and x.name.partition(".")[0] in own for x in nodes(fn.module.functions[node.index])):
                     return True
                 continue
             if not isinstance(node, f.Ref):
@@ -397,7 +397,7 @@ class Churn:
                     continue
                 yield from self._fates(fn, ref, other, depth + 1)
         for inner in fn.module.functions:
-            named = inner.is_inside(fn) and any(isinstance(n, f.Ref) and n.name.partition(".")[0] == name for n in _nodes(inner))
+            named = inner.is_inside(fn) and any(isinstance(n, f.Ref) and n.name.partition(".")[0] == name for n in nodes(inner))
             if named and self._escapes(inner, fn):
                 yield "kept"
 
@@ -478,7 +478,7 @@ class Churn:
                 if "." not in ref.name and not self._only_uses(callee, stmt, ref, depth):
                     return False
         return not any(
-            inner.is_inside(callee) and any(isinstance(n, f.Ref) and n.name in names for n in _nodes(inner))
+            inner.is_inside(callee) and any(isinstance(n, f.Ref) and n.name in names for n in nodes(inner))
             for inner in callee.module.functions
         )
 
@@ -914,11 +914,6 @@ def _refs(stmt: f.Stmt, names: set[str]) -> Iterator[f.Ref]:
 
 def _inside_call(stmt: f.Stmt, ref: f.Ref) -> bool:
     return any(isinstance(node, f.Call) for node in _way(stmt, ref))
-
-
-def _nodes(fn: Fun) -> Iterator[object]:
-    for stmt in fn.block:
-        yield from walk(stmt)
 
 
 def _iterated(expr: f.Expr) -> f.Expr:

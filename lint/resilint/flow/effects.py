@@ -237,3 +237,8 @@ def shown(terms: tuple[Term, ...]) -> str:
         rest = sum(term.seconds for term in terms) - sum(term.seconds for term in named)
         return ", ".join(f"{term.amount} {term.name}".strip() for term in named) + f", {rest:g} s others"
     return ", ".join(f"{term.amount} {term.name}".strip() for term in named)
+
+
+def reaches(number: float, limit: float) -> bool:
+    """Whether a number is at least the limit, but for the noise of binary fractions."""
+    return number >= limit * (1 - 1e-9)

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint.flow.above import Above
-from resilint.flow.effects import Term, Worst, shown
+from resilint.flow.effects import Term, Worst, reaches, shown
 from resilint.flow.limit_pairs import LimitPairs
 from resilint.flow.polls import overdue
 from resilint.flow.queues import say
@@ -78,12 +78,12 @@ class Inversions:
         frame = program.resolver.frame(fn)
         work = program.worsts.of_function(frame)
         above = aboves[0]
-        if work.endless is None and not _reaches(work.known * above.share, above.seconds):
+        if work.endless is None and not reaches(work.known * above.share, above.seconds):
             return None
         retried = False
         if work.endless is None:
             once = program.worsts.of_function(frame, once=True)
-            retried = not _reaches(once.known * above.share, above.seconds)
+            retried = not reaches(once.known * above.share, above.seconds)
         return _Case(fn, above, aboves[1:], work, retried)
 
     def verdict(self, fn: Fun) -> str:
@@ -187,10 +187,6 @@ class Inversions:
 def brief(name: str) -> str:
     """The last two segments of a canonical name."""
     return ".".join(name.rpartition("/")[2].split(".")[-2:])
-
-
-def _reaches(number: float, limit: float) -> bool:
-    return number >= limit * (1 - 1e-9)
 
 
 def merged(terms: Iterable[Term]) -> Iterator[Term]:

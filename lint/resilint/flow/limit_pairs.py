@@ -6,13 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.marks import Path, counts, matches_path, pattern_of, plain, prefixes, steps_of
+from resilint.flow.marks import Path, counts, is_met, matches_path, pattern_of, plain, prefixes, steps_of
 from resilint.flow.queues import say
 from resilint.flow.surfaces import judge
 from resilint.flow.timeouts import Fault
@@ -137,7 +136,7 @@ class LimitPairs:
             for size in prefixes(wanted, have):
                 blocks.setdefault(have[:size], []).append((have[size:], setting))
         for place, inside in blocks.items():
-            if all(_holds(c.key, c.values, c.unset, inside) for c in ref.when):
+            if all(is_met(c.key, c.values, c.unset, inside) for c in ref.when):
                 limit = self._limit(ref, path, doc, place, inside)
                 if limit is not None:
                     yield limit
@@ -183,13 +182,6 @@ class LimitPairs:
             step = Step(self.program.span(path, min(found.key_at, found.at), found.end), f"up to {max(number, 1)} tries")
             steps.append(step)
         return total, tuple(steps)
-
-
-def _holds(key: str, values: tuple[str, ...], unset: bool, inside: Settings) -> bool:
-    found = [s for have, s in inside if matches_path(pattern_of(key), have)]
-    if not found:
-        return unset
-    return not values or any(fnmatchcase(s.text.lower(), value) for s in found for value in values)
 
 
 def _names(limit: _Limit, name: str) -> bool:

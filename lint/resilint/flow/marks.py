@@ -70,3 +70,11 @@ def prefixes(wanted: Path, have: Path) -> list[int]:
     if not have or not _same(wanted[0], have[0]):
         return []
     return [1 + size for size in prefixes(wanted[1:], have[1:])]
+
+
+def is_met(key: str, values: tuple[str, ...], unset: bool, inside: list[tuple[Path, f.Setting]]) -> bool:
+    """Whether a setting stands inside with one of these values, any where none is given; `unset`: or does not stand there."""
+    found = [s for have, s in inside if matches_path(pattern_of(key), have)]
+    if not found:
+        return unset
+    return not values or any(fnmatchcase(s.text.lower(), value) for s in found for value in values)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from resilint import facts as f
+from resilint.flow.errors import received_from
 from resilint.link.code import Fun, dotted, last_name, walk
 
 Outcome = tuple[str, str | None]
@@ -264,7 +265,7 @@ class Pass:
             self.known = known
             if other or not goes_again(_switched(ends), self.loop):
                 del self.passed[mark:]
-            channel = received(comm.op)
+            channel = received_from(comm.op)
             if channel is not None and leaves_loop(ends - {("break", None)}, self.loop):
                 # Each pass asks it, also one that came this far by another case.
                 self.exits.append((channel, True))
@@ -505,12 +506,6 @@ def assume(known: dict[str, Known], test: f.Expr, holds: bool) -> None:
             known[dotted(test.left)] = OK if holds else NIL
 
 
-def received(op: f.Stmt | None) -> f.Expr | None:
-    """The channel that a case of a select receives from."""
-    value = op.value if isinstance(op, f.Do | f.Assign) else None
-    return value.value if isinstance(value, f.Recv) else None
-
-
 def _switched(out: set[Outcome]) -> set[Outcome]:
     """A break without a label ends the switch or select, not the loop around it."""
     return {FALLS if o == ("break", None) else o for o in out}
@@ -529,3 +524,8 @@ def leaves_loop(out: set[Outcome], loop: f.Loop | None) -> bool:
 def _ends_process(call: f.Call) -> bool:
     name = dotted(call.fn)
     return name in ("panic", "os.Exit", "sys.exit", "exit", "System.exit") or name.rpartition(".")[2].startswith("Fatal")
+
+
+def names_it(expr: f.Expr | None, name: str) -> bool:
+    """Whether a name stands in an expression."""
+    return expr is not None and bool(name) and any(isinstance(n, f.Ref) and n.name == name for n in walk(expr))

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
+from resilint.flow.passes import names_it
 from resilint.flow.slots import decide
 from resilint.flow.values import Bind, ClassVal, Ext, FnVal, Frame
 from resilint.knowledge.schema import CallEntry
@@ -265,7 +266,7 @@ class Pauses:
                 return self._of_call(expr, frame, loop, seen)
             case f.Let():
                 name = dotted(expr.target)
-                own = _Nature(varies=loop is not None and _is_in(expr, loop) and _mentions(expr.value, name))
+                own = _Nature(varies=loop is not None and _is_in(expr, loop) and names_it(expr.value, name))
                 return own | self._nature(expr.value, frame, loop, seen)
             case f.Fn() | f.Type():
                 return _Nature(unknown=True)
@@ -291,7 +292,7 @@ class Pauses:
             elif d.kind == "param":
                 continue
             elif d.expr is not None and d.kind == "value":
-                out |= _Nature(varies=inside and _mentions(d.expr, name)) | self._nature(d.expr, frame, loop, seen)
+                out |= _Nature(varies=inside and names_it(d.expr, name)) | self._nature(d.expr, frame, loop, seen)
             elif d.kind not in ("import", "declared"):
                 out |= _Nature(unknown=True)
         param = fn.params.get(name)
@@ -336,7 +337,7 @@ class Pauses:
                 continue
             for key, defs in writer.body.stored(last):
                 for d in defs:
-                    steps = d.kind == "aug" or _mentions(d.expr, key)
+                    steps = d.kind == "aug" or names_it(d.expr, key)
                     inner = self._nature(d.expr, self.resolver.frame(writer), None, seen) if d.expr is not None else _Nature()
                     # A field that nobody here changes by itself is set once, by a caller who may have thrown dice.
                     out |= _Nature(varies=steps) | inner
@@ -412,10 +413,6 @@ class Pauses:
 
 def _is_in(node: f.Node, loop: f.Loop) -> bool:
     return loop.at <= node.at < loop.end
-
-
-def _mentions(expr: f.Expr | None, name: str) -> bool:
-    return expr is not None and bool(name) and any(isinstance(n, f.Ref) and n.name == name for n in walk(expr))
 
 
 def _is_local_noise(called: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.pools import LANGUAGES, Pool
-from resilint.flow.spawns import Spawn, names_given
+from resilint.flow.spawns import Spawn, holds_call, names_given
 from resilint.flow.values import Bind, Null, Obj
 from resilint.knowledge.schema import SpawnRow, TypeEntry
 from resilint.link.code import CallSite, Fun, dotted, walk
@@ -255,7 +255,7 @@ class PoolTasks:
             if self._waits_for(site, here, names) or self._asks(site, aliases, spawn) or self._counts_down(site, spawn):
                 return self.program.step(fn, site.call, f"{fn.head.qual} waits for it")
             given = [a.value for a in site.call.args]
-            handed = [_mentions(value, aliases) or _holds(value, spawn.site.call) for value in given]
+            handed = [_mentions(value, aliases) or holds_call(value, spawn.site.call) for value in given]
             if any(handed):
                 for callee in self.program.callees(site):
                     inside = {p.name for p, is_it in zip(callee.positional, handed, strict=False) if is_it}
@@ -343,7 +343,3 @@ def _place(obj: Obj | None) -> tuple[str, int, int] | None:
 def _mentions(expr: f.Expr, names: Iterable[str]) -> bool:
     wanted = set(names)
     return any(isinstance(node, f.Ref) and node.name in wanted for node in walk(expr))
-
-
-def _holds(expr: f.Expr, call: f.Call) -> bool:
-    return any(node is call for node in walk(expr))

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.spawns import family, nodes
+from resilint.flow.spawns import family, holds_call, nodes
 from resilint.flow.values import ClassVal, Flow, FnVal, Hop, Obj
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import Bound, TypeEntry
@@ -254,7 +254,7 @@ class Pools:
     def _find_uses(self, pool: Pool) -> Uses:
         uses = Uses()
         if not pool.name:
-            outer = next((s for s in pool.fn.body.calls if any(_holds(a.value, pool.site.call) for a in s.call.args)), None)
+            outer = next((s for s in pool.fn.body.calls if any(holds_call(a.value, pool.site.call) for a in s.call.args)), None)
             if outer is not None and self._is_unknown(outer):
                 uses.handed = True
             else:
@@ -627,10 +627,6 @@ def _names(text: str, pool: Pool) -> bool:
 
 def _mentions(expr: f.Expr, pool: Pool) -> bool:
     return any(isinstance(node, f.Ref) and _names(node.name, pool) for node in walk(expr))
-
-
-def _holds(expr: f.Expr, call: f.Call) -> bool:
-    return any(node is call for node in walk(expr))
 
 
 def _makes(node: f.Ref, pool: Pool) -> bool:

@@ -18,7 +18,7 @@ from resilint.flow.timeouts import Fault
 from resilint.flow.values import Env, Flow, Frame, Hop, Obj, Text
 from resilint.kinds import KINDS
 from resilint.knowledge.schema import PublicRow
-from resilint.link.code import CODE, Fun, Klass, walk
+from resilint.link.code import CODE, Fun, Klass, last_name, walk
 from resilint.model import Confidence, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ class PublicHosts:
             if not wanted or klass.module.is_test or klass.module.path not in self._spoken:
                 continue
             for decorator in klass.decl.decorators:
-                if isinstance(decorator, f.Call) and _last(decorator.fn) in wanted:
+                if isinstance(decorator, f.Call) and last_name(decorator.fn) in wanted:
                     yield from self._in_annotation(klass, decorator)
 
     def _in_annotation(self, klass: Klass, decorator: f.Call) -> Iterator[Fault]:
@@ -385,7 +385,3 @@ def _inner(text: str) -> str:
 
 def _own_words(name: str) -> frozenset[str]:
     return frozenset(words(name)) - _NO_CALLER
-
-
-def _last(expr: f.Expr) -> str:
-    return expr.name.rpartition(".")[2] if isinstance(expr, f.Ref | f.Field) else ""

@@ -11,7 +11,7 @@ from math import ceil, inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.effects import Term, Worst, shown
+from resilint.flow.effects import Term, Worst, reaches, shown
 from resilint.flow.pools import Pool
 from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import decide, say_seconds
@@ -821,7 +821,7 @@ class Queues:
         if isinstance(value, f.Bin) and value.op == "+":
             for clock, length in ((value.left, value.right), (value.right, value.left)):
                 if isinstance(clock, f.Call) and not clock.args:
-                    unit = unit_of_name(_last(clock.fn)) or ("s" if frame.fn.module.language == "python" else "")
+                    unit = unit_of_name(last_name(clock.fn)) or ("s" if frame.fn.module.language == "python" else "")
                     return self._duration(length, frame, unit)
         if (
             isinstance(value, f.Call)
@@ -838,9 +838,9 @@ class Queues:
             return None
         for gone, length in ((test.left, test.right), (test.right, test.left)):
             if isinstance(gone, f.Bin) and gone.op == "-" and isinstance(gone.left, f.Call) and not gone.left.args:
-                unit = unit_of_name(_last(gone.left.fn)) or ("s" if frame.fn.module.language == "python" else "")
+                unit = unit_of_name(last_name(gone.left.fn)) or ("s" if frame.fn.module.language == "python" else "")
                 return self._duration(length, frame, unit) if isinstance(gone.right, f.Ref) else None
-            if frame.fn.module.language == "go" and isinstance(gone, f.Call) and len(gone.args) == 1 and _last(gone.fn):
+            if frame.fn.module.language == "go" and isinstance(gone, f.Call) and len(gone.args) == 1 and last_name(gone.fn):
                 return self._duration(length, frame, "") if isinstance(gone.args[0].value, f.Ref) else None
         return None
 
@@ -895,7 +895,7 @@ class Queues:
             return sum(known) if len(known) == len(sizes) else None
         if spawn.row.each is None:
             return 1
-        own = [arg for arg in spawn.args if isinstance(arg, f.Call) and _last(arg.fn) == fn.name]
+        own = [arg for arg in spawn.args if isinstance(arg, f.Call) and last_name(arg.fn) == fn.name]
         return max(len(own), 1)
 
     def _starters(self, fn: Fun, depth: int = 0, seen: frozenset[Fun] = frozenset()) -> list[Spawn]:
@@ -1095,7 +1095,7 @@ class Queues:
             seconds = self.worsts.timer(channel, frame)
             if seconds is not None and seconds > 0:
                 yield self._wait_figure(fn, case.op, seconds, "select")
-            elif isinstance(channel, f.Call) and _last(channel.fn) == "Done":
+            elif isinstance(channel, f.Call) and last_name(channel.fn) == "Done":
                 owner = dotted(channel.fn).rpartition(".")[0]
                 if owner:
                     found = self.program.deadlines.of(f.Ref(channel.at, channel.at, owner), frame)
@@ -1162,12 +1162,12 @@ class Load(NamedTuple):
     @property
     def queue_is_late(self) -> bool:
         """Whether those ahead use up more than their share of the patience."""
-        return _reaches(self.waiting, self.patience * self.safety)
+        return reaches(self.waiting, self.patience * self.safety)
 
     @property
     def too_long(self) -> bool:
         """Whether the queue holds what is served too late."""
-        return self.queue_is_late or _reaches(self.last, self.patience)
+        return self.queue_is_late or reaches(self.last, self.patience)
 
     @property
     def served(self) -> int:
@@ -1193,11 +1193,6 @@ def _shown(figure: Figure) -> str:
     return say(figure.number) + _named(figure.text)
 
 
-def _reaches(number: float, limit: float) -> bool:
-    """Whether a number is at least the limit, but for the noise of binary fractions."""
-    return number >= limit * (1 - 1e-9)
-
-
 def _below(number: float) -> int:
     """The largest whole number that is less, again but for noise."""
     return ceil(number * (1 - 1e-9)) - 1
@@ -1217,10 +1212,6 @@ def _within(node: f.Node, around: Any) -> bool:
 
 def _within_arm(arm: Arm, loop: f.Loop) -> bool:
     return arm.kind != "loop" and loop.at <= arm.at and arm.end <= loop.end
-
-
-def _last(expr: f.Expr) -> str:
-    return expr.name.rpartition(".")[2] if isinstance(expr, f.Ref | f.Field) else ""
 
 
 def _holds(expr: f.Expr, names: set[str]) -> bool:

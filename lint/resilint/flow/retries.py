@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.lists import Words
-from resilint.flow.passes import BAD, ERROR_NAME, GOOD, NESTED, NIL, STATUS, Known, Pass, Point, goes_again
+from resilint.flow.passes import BAD, ERROR_NAME, GOOD, NESTED, NIL, STATUS, Known, Pass, Point, goes_again, names_it
 from resilint.flow.pauses import Pause, Pauses, together
 from resilint.flow.values import Frame, Num
 from resilint.link.code import CallSite, Fun, Module, dotted, last_name, walk, walk_block
@@ -327,7 +327,7 @@ class Retries:
             param = arg.name or (positional[position].name if position < len(positional) else "")
             if isinstance(arg.value, f.Ref) and arg.value.name.rpartition(".")[2] == param:
                 continue
-            if not param or not _mentions(arg.value, param):
+            if not param or not names_it(arg.value, param):
                 return  # Something else is done there, or it is told to try no more.
             changed.add(param)
         if not calls:
@@ -336,7 +336,7 @@ class Retries:
         retry = RetryLoop(fn, site.call, _told(calls), failed, path=path, kinds=kinds, calls=calls)
         tests = [s.test for s, _ in fn.body.stmts if isinstance(s, f.If)]
         counters = changed | {
-            name for name, defs in fn.body.definitions.items() for d in defs if d.kind == "aug" or _mentions(d.expr, name)
+            name for name, defs in fn.body.definitions.items() for d in defs if d.kind == "aug" or names_it(d.expr, name)
         }
         for test in tests:
             words = [n.name for n in walk(test) if isinstance(n, f.Ref)]
@@ -971,9 +971,9 @@ def _changed(loop: f.Loop, passed: list[f.Stmt] | tuple[f.Stmt, ...]) -> set[str
     for node in nodes:
         if isinstance(node, f.Assign) and len(node.targets) == 1:
             name = dotted(node.targets[0])
-            if name and (node.op or _mentions(node.value, name)):
+            if name and (node.op or names_it(node.value, name)):
                 out.add(name)
-        elif isinstance(node, f.Let) and _mentions(node.value, dotted(node.target)):
+        elif isinstance(node, f.Let) and names_it(node.value, dotted(node.target)):
             out.add(dotted(node.target))
         elif isinstance(node, f.Call):
             base, _, last = dotted(node.fn).rpartition(".")
@@ -984,10 +984,6 @@ def _changed(loop: f.Loop, passed: list[f.Stmt] | tuple[f.Stmt, ...]) -> set[str
             ):
                 out.add(base)
     return out
-
-
-def _mentions(expr: f.Expr | None, name: str) -> bool:
-    return expr is not None and bool(name) and any(isinstance(n, f.Ref) and n.name == name for n in walk(expr))
 
 
 def _steps(counter: str, loop: f.Loop, path: tuple[f.Stmt, ...]) -> Iterator[tuple[int, float | None, bool]]:

@@ -1399,3 +1399,8 @@ def over_loop(loop: f.Node, program: Program, fn: Fun) -> str:
             side = program.sizes.streams.origin(side, fn)
         return program.text_of(fn, side, 40)
     return ""
+
+
+def holds_call(expr: f.Expr, call: f.Call) -> bool:
+    """Whether a call stands in an expression."""
+    return any(node is call for node in walk(expr))

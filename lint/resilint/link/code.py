@@ -96,11 +96,7 @@ def last_name(expr: f.Expr) -> str:
     """The last segment of a name or attribute; empty for anything else."""
     if isinstance(expr, f.Ref):
         return expr.name.rpartition(".")[2]
-    if isinstance(expr, f.Field):
-        return expr.name
-    if isinstance(expr, f.Index):  # a generic instantiation that the reader could not tell from an index
-        return ""
-    return ""
+    return expr.name if isinstance(expr, f.Field) else ""
 
 
 def shared_folders(a: str, b: str) -> int:

@@ -13,6 +13,7 @@ from resilint.read.settings import (
     Broken,
     bom_length,
     decoded,
+    end_of,
     last_wins,
     numbered,
     unreadable,
@@ -98,7 +99,7 @@ class _Reader:
         data = self.data
         at = bom_length(data)
         while at < len(data):
-            line_end = _end(_LINE, data, at)
+            line_end = end_of(_LINE, data, at)
             match = _INSTRUCTION.match(data, at)
             name = decoded(match[1]).upper() if match is not None else ""
             if match is None or match.end() > line_end or name not in _KNOWN:
@@ -115,7 +116,7 @@ class _Reader:
         data = self.data
         parts: list[tuple[int, int]] = []
         while True:
-            end = _end(_LINE, data, at)
+            end = end_of(_LINE, data, at)
             line = data[at:end].rstrip()
             if parts and (not line or line.lstrip().startswith(b"#")):
                 if end >= len(data):
@@ -149,7 +150,7 @@ class _Reader:
             self._variables(name, text, doc)
             return
         path = (numbered(name, self.counts),)
-        start = _end(_SPACE, text.data, 0)
+        start = end_of(_SPACE, text.data, 0)
         if name in _EXEC and text.data[start : start + 1] == b"[" and self._words(path, start, key, text, doc):
             return
         stop = len(text.data.rstrip())
@@ -162,7 +163,7 @@ class _Reader:
         data, at = text.data, start + 1
         items: list[Setting] = []
         while True:
-            at = _end(_SPACE, data, at)
+            at = end_of(_SPACE, data, at)
             if data[at : at + 1] == b"]":
                 break
             try:
@@ -174,7 +175,7 @@ class _Reader:
             if len(items) < MAX_ELEMENTS:
                 place = text.place(at)
                 items.append(Setting((*path, str(len(items))), word, "str", place, text.place(stop, end=True), place, place, doc))
-            at = _end(_SPACE, data, stop)
+            at = end_of(_SPACE, data, stop)
             if data[at : at + 1] == b",":
                 at += 1
             elif data[at : at + 1] != b"]":
@@ -186,7 +187,7 @@ class _Reader:
     def _variables(self, name: str, text: _Text, doc: int) -> None:
         """`K=v K2="v 2"`, or `K the rest of the line`."""
         data, at = text.data, 0
-        while (at := _end(_SPACE, data, at)) < len(data):
+        while (at := end_of(_SPACE, data, at)) < len(data):
             match = _NAME.match(data, at)
             if match is None:
                 return
@@ -202,7 +203,7 @@ class _Reader:
             elif name == "ARG":
                 self.out.append(Setting(path, "", "null", key[1], key[1], *key, doc))
             else:
-                start, stop = _end(_SPACE, data, at), len(data.rstrip())
+                start, stop = end_of(_SPACE, data, at), len(data.rstrip())
                 if start < stop:
                     value = decoded(data[start:stop])
                     self.out.append(
@@ -233,8 +234,3 @@ class _Reader:
                 out.append(byte)
             at += 1
         return decoded(bytes(out)), at
-
-
-def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    match = pattern.match(data, at)
-    return at if match is None else match.end()

@@ -6,7 +6,7 @@ import re
 
 from resilint.facts import FileFacts, ReadError, Setting
 from resilint.read.comments import line_comments, suppressions
-from resilint.read.settings import MAX_ERRORS, bom_length, decoded, last_wins, unreadable, untyped_kind
+from resilint.read.settings import MAX_ERRORS, bom_length, decoded, end_of, last_wins, unreadable, untyped_kind
 
 _BLANK = re.compile(rb"\s*+")
 _LINE = re.compile(rb"[^\r\n]*+")
@@ -29,10 +29,10 @@ def read(data: bytes) -> FileFacts:
     # From where on no quote closes, so that a file full of open quotes is not searched to its end for each.
     unclosed = {b'"': len(data), b"'": len(data)}
     while True:
-        at = _end(_BLANK, data, at)
+        at = end_of(_BLANK, data, at)
         if at >= len(data):
             break
-        line_end = _end(_LINE, data, at)
+        line_end = end_of(_LINE, data, at)
         if data[at : at + 1] == b"#":
             at = line_end
             continue
@@ -57,7 +57,7 @@ def read(data: bytes) -> FileFacts:
                 if quote == b'"' and "\\" in text:
                     text = _ESCAPE.sub(_meaning, text)
                 settings.append(Setting(path, text, untyped_kind(text), at, quoted.end(), key_at, key_end))
-                at = _end(_LINE, data, quoted.end())
+                at = end_of(_LINE, data, quoted.end())
                 continue
             unclosed[quote] = min(at, unclosed[quote])
             if len(errors) < MAX_ERRORS:
@@ -76,11 +76,6 @@ def read(data: bytes) -> FileFacts:
         suppressions=suppressions(data, line_comments(data, b"#")),
         errors=tuple(errors),
     )
-
-
-def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    match = pattern.match(data, at)
-    return at if match is None else match.end()
 
 
 def _meaning(match: re.Match[str]) -> str:

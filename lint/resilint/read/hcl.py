@@ -13,6 +13,7 @@ from resilint.read.settings import (
     Kind,
     bom_length,
     decoded,
+    end_of,
     last_wins,
     unreadable,
     without_collections,
@@ -66,14 +67,14 @@ class _Reader:
         data = self.data
         counts: dict[str, int] = {}
         while True:
-            at = _end(_BLANK, data, at)
+            at = end_of(_BLANK, data, at)
             if at >= len(data) or (depth and data[at : at + 1] == b"}"):
                 return at
             match = _NAME.match(data, at)
             if match is None:
                 raise Broken(at, "not a name of an attribute or block")
             name = decoded(match[0])
-            after = _end(_SPACE, data, match.end())
+            after = end_of(_SPACE, data, match.end())
             if data[after : after + 1] == b"=" and data[after + 1 : after + 2] != b"=":
                 at = self.value((*path, name), after + 1, match.span(), depth)
             else:
@@ -96,7 +97,7 @@ class _Reader:
             labels.append(text)
             if len(labels) > 8:
                 raise Broken(at, "a block with too many labels")
-            at = _end(_SPACE, data, end)
+            at = end_of(_SPACE, data, end)
         count = counts.get(name := "\0".join(labels), 0) + 1
         counts[name] = count
         if count > 1:
@@ -117,13 +118,13 @@ class _Reader:
     def value(self, path: tuple[str, ...], at: int, key: tuple[int, int], depth: int) -> int:
         """A value of an attribute or element; gives where it ends."""
         data = self.data
-        at = _end(_BLANK, data, at)
+        at = end_of(_BLANK, data, at)
         encoded = _ENCODED.match(data, at)
         if encoded is not None:
             # The same settings, whatever text the tool makes of them.
-            inner = _end(_BLANK, data, encoded.end())
+            inner = end_of(_BLANK, data, encoded.end())
             if data[inner : inner + 1] in (b"[", b"{"):
-                end = _end(_BLANK, data, self.value(path, inner, key, depth + 1))
+                end = end_of(_BLANK, data, self.value(path, inner, key, depth + 1))
                 if data[end : end + 1] != b")":
                     raise Broken(at, "parenthesis is not closed")
                 return end + 1
@@ -149,7 +150,7 @@ class _Reader:
     def is_end(self, at: int) -> bool:
         """Whether a value ends here, and is no part of a longer expression."""
         data = self.data
-        after = _end(_SPACE, data, at)
+        after = end_of(_SPACE, data, at)
         return after >= len(data) or data[after : after + 1] in b"\r\n,]})#" or data[after : after + 2] == b"//"
 
     def literal(self, at: int) -> tuple[Kind, str, int] | None:
@@ -170,7 +171,7 @@ class _Reader:
 
     def is_comprehension(self, at: int) -> bool:
         """Whether a bracket opens `[for …]` or `{for …}`."""
-        start = _end(_BLANK, self.data, at + 1)
+        start = end_of(_BLANK, self.data, at + 1)
         return re.compile(rb"for\s").match(self.data, start) is not None
 
     def collection(self, path: tuple[str, ...], at: int, key: tuple[int, int], depth: int) -> int:
@@ -187,7 +188,7 @@ class _Reader:
         try:
             at += 1
             while True:
-                at = _end(_BLANK, data, at)
+                at = end_of(_BLANK, data, at)
                 if data[at : at + 1] == b",":
                     at += 1
                     continue
@@ -220,7 +221,7 @@ class _Reader:
             name, end = decoded(match[0]), match.end()
         else:
             raise Broken(at, "not a key of an object")
-        after = _end(_BLANK, data, end)
+        after = end_of(_BLANK, data, end)
         if data[after : after + 1] not in (b"=", b":"):
             raise Broken(after, "a key without a value")
         return self.value((*path, name), after + 1, (at, end), depth + 1)
@@ -294,7 +295,7 @@ class _Reader:
         data = self.data
         start, depth, end = at, 0, at
         while at < len(data):
-            at = _end(_BLANK if depth else _SPACE, data, at)
+            at = end_of(_BLANK if depth else _SPACE, data, at)
             byte = data[at : at + 1]
             if not byte:
                 break
@@ -324,11 +325,6 @@ class _Reader:
         if depth:
             raise Broken(start, "bracket is not closed")
         return end
-
-
-def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    match = pattern.match(data, at)
-    return at if match is None else match.end()
 
 
 def _meaning(match: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from resilint.read.settings import (
     Kind,
     bom_length,
     decoded,
+    end_of,
     last_wins,
     unreadable,
     well_formed,
@@ -93,12 +94,6 @@ def scalar(data: bytes, at: int) -> tuple[Kind, str, int]:
     return kind, word.decode("ascii"), match.end()
 
 
-def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    """Where a match of a pattern that matches everywhere ends."""
-    match = pattern.match(data, at)
-    return at if match is None else match.end()
-
-
 def _closed(opened: Setting, end: int) -> Setting:
     """A container whose end is now known."""
     return Setting(opened.path, "", opened.kind, opened.at, end, opened.key_at, opened.key_end)
@@ -122,7 +117,7 @@ def _passed(data: bytes, at: int) -> int:
 
 def _values(data: bytes, out: list[Setting]) -> None:
     """Append the settings of the file. On `Broken`, open containers end where reading stopped."""
-    at = _end(_BLANK, data, bom_length(data))
+    at = end_of(_BLANK, data, bom_length(data))
     if at == len(data):
         return
     stack: list[tuple[bool, int, int]] = []
@@ -160,7 +155,7 @@ def _values(data: bytes, out: list[Setting]) -> None:
                 at = end
             # Behind a value, or at the start of what a container holds: closers, then the comma, then the next key.
             while True:
-                at = _end(_BLANK, data, at)
+                at = end_of(_BLANK, data, at)
                 if not stack:
                     if at < len(data):
                         raise Broken(at, "more text behind the end of the value")
@@ -169,10 +164,10 @@ def _values(data: bytes, out: list[Setting]) -> None:
                 if opened:
                     pass
                 elif closer == b",":
-                    at = _end(_BLANK, data, at + 1)
+                    at = end_of(_BLANK, data, at + 1)
                     if index >= MAX_ELEMENTS:
                         # Nothing of these elements is kept: pass over the plain ones at once.
-                        at = _end(_BLANK, data, _end(_SCALARS, data, at))
+                        at = end_of(_BLANK, data, end_of(_SCALARS, data, at))
                     closer = data[at : at + 1]
                 elif closer != (b"}" if is_map else b"]"):
                     raise Broken(at, "a comma or the end of the container is missing here" if closer else "the file ends too early")
@@ -190,10 +185,10 @@ def _values(data: bytes, out: list[Setting]) -> None:
                     raise Broken(at, "a key in quotes is missing here" if at < len(data) else "the file ends too early")
                 key_at, key_end = at, match.end()
                 key = _text(match[0])
-                at = _end(_BLANK, data, key_end)
+                at = end_of(_BLANK, data, key_end)
                 if data[at : at + 1] != b":":
                     raise Broken(at, "a colon is missing here")
-                at = _end(_BLANK, data, at + 1)
+                at = end_of(_BLANK, data, at + 1)
             else:
                 key = str(index)
                 index += 1

@@ -6,7 +6,7 @@ import re
 
 from resilint.facts import FileFacts, ReadError, Setting
 from resilint.read.comments import line_comments, suppressions
-from resilint.read.settings import MAX_ERRORS, bom_length, decoded, last_wins, unreadable, untyped_kind, well_formed
+from resilint.read.settings import MAX_ERRORS, bom_length, decoded, end_of, last_wins, unreadable, untyped_kind, well_formed
 
 _BLANK = re.compile(rb"[ \t\f\r\n]*+")
 _LINE = re.compile(rb"[^\r\n]*+")
@@ -29,20 +29,20 @@ def read(data: bytes) -> FileFacts:
     doc = 0
     at = bom_length(data)
     while True:
-        at = _end(_BLANK, data, at)
+        at = end_of(_BLANK, data, at)
         if at >= len(data):
             break
         if data[at : at + 1] in (b"#", b"!"):
-            end = _end(_LINE, data, at)
+            end = end_of(_LINE, data, at)
             if data[at + 1 : end].rstrip() == b"---":
                 settings += last_wins(document)
                 document = []
                 doc += 1
             at = end
             continue
-        key_at, key_end = at, _end(_KEY, data, at)
-        at = _end(_BETWEEN, data, key_end)
-        end = _end(_VALUE, data, at)
+        key_at, key_end = at, end_of(_KEY, data, at)
+        at = end_of(_BETWEEN, data, key_end)
+        end = end_of(_VALUE, data, at)
         raw = data[at:end].rstrip()
         if raw.endswith(b"\\") and (len(raw) - len(raw.rstrip(b"\\"))) % 2:
             raw = raw[:-1].rstrip()  # A continuation with nothing behind it.
@@ -63,11 +63,6 @@ def split_key(key: str) -> tuple[str, ...]:
     """The segments of a dotted key: `a.b[0].c` is a, b, 0, c; brackets also keep a segment with dots together."""
     path = tuple(match[0] if match[1] is None else match[1] for match in _SEGMENT.finditer(key))
     return path or (key,)
-
-
-def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    match = pattern.match(data, at)
-    return at if match is None else match.end()
 
 
 def _meaning(raw: bytes, at: int, errors: list[ReadError]) -> str:

@@ -114,3 +114,9 @@ def last_wins(settings: list[Setting]) -> list[Setting]:
             continue
         kept.append(setting)
     return kept
+
+
+def end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    """Where a match of a pattern that matches everywhere ends."""
+    match = pattern.match(data, at)
+    return at if match is None else match.end()

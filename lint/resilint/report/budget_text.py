@@ -22,7 +22,7 @@ from resilint.report.budget import (
     verdict_text,
     worst_text,
 )
-from resilint.report.text import cells
+from resilint.report.text import cells, painted
 
 _WIDTH = 80
 _NAMES = 40
@@ -39,7 +39,7 @@ Paint = Callable[[str, str], str]
 
 def write(budgets: Budgets, color: bool = False) -> str:
     """All waterfalls, then what the signs mean, then a summary."""
-    paint = _painted if color else _unpainted
+    paint = painted if color else _unpainted
     blocks = ["\n".join(_budget(budget, budgets, paint)) for budget in budgets.budgets]
     if blocks:
         blocks.append("\n".join(_wrapped(_LEGEND, "", lambda line: paint(line, "2"))))
@@ -55,10 +55,6 @@ def summary(budgets: Budgets) -> str:
     if budgets.without:
         words.append(f"{budgets.without} more wait{'s' if budgets.without == 1 else ''} for nothing that is known")
     return ", ".join(words)
-
-
-def _painted(text: str, code: str) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m"
 
 
 def _unpainted(text: str, code: str) -> str:

@@ -17,7 +17,7 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 
 def write(result: Result, options: Options) -> str:
     """All findings, then failures, then statistics if asked for, then the summary."""
-    paint = _painted if options.color else _plain
+    paint = painted if options.color else _plain
     parts = ["\n".join(_finding(finding, result, options, paint)) for finding in result.findings]
     for failure in result.failures:
         where = f"{result.here(failure.path)}: " if failure.path else ""
@@ -30,7 +30,7 @@ def write(result: Result, options: Options) -> str:
     return gap.join(parts) + "\n" if parts else ""
 
 
-def _painted(text: str, code: str) -> str:
+def painted(text: str, code: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m"
 
 
