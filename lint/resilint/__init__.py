@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from resilint.model import Confidence, Edit, Finding, Rule, Severity, Span, Step, Value
+    from resilint.model import Confidence, Edit, Finding, Fix, Rule, Severity, Span, Step, Value
     from resilint.program import Program
 
 __version__ = "0.1.0"
 
-__all__ = ["Confidence", "Edit", "Finding", "Program", "Rule", "Severity", "Span", "Step", "Value", "__version__"]
+__all__ = ["Confidence", "Edit", "Finding", "Fix", "Program", "Rule", "Severity", "Span", "Step", "Value", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

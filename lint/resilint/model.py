@@ -66,10 +66,20 @@ class Value(Struct, frozen=True, gc=False):
 
 
 class Edit(Struct, frozen=True, order=True, gc=False):
-    """One replacement of text; a fix is a tuple of them."""
+    """One replacement of text."""
 
     span: Span
     text: str
+
+
+class Fix(Struct, frozen=True, gc=False):
+    """Edits that together remove a finding. They do not overlap, and may lie in several files."""
+
+    title: str
+    """What they do, as an imperative: `Set timeout to 2 s`."""
+    edits: tuple[Edit, ...]
+    safe: bool
+    """Whether nothing can behave otherwise than its author says it should; else it is written only when that is asked for."""
 
 
 class Finding(Struct, frozen=True, gc=False):
@@ -82,7 +92,7 @@ class Finding(Struct, frozen=True, gc=False):
     message: str
     confidence: Confidence
     trace: tuple[Step, ...] = ()
-    edits: tuple[Edit, ...] = ()
+    fix: Fix | None = None
 
     def key(self) -> tuple[str, int, int, str, str, int, int]:
         """Order in which findings are reported."""

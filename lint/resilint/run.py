@@ -409,11 +409,14 @@ def _moved(finding: Finding, scope: Scope) -> Finding:
     def moved(span: Span) -> Span:
         return msgspec.structs.replace(span, path=scope.shown(span.path))
 
+    fix = finding.fix
+    if fix is not None:
+        fix = msgspec.structs.replace(fix, edits=tuple(msgspec.structs.replace(edit, span=moved(edit.span)) for edit in fix.edits))
     return msgspec.structs.replace(
         finding,
         span=moved(finding.span),
         trace=tuple(msgspec.structs.replace(step, span=moved(step.span)) for step in finding.trace),
-        edits=tuple(msgspec.structs.replace(edit, span=moved(edit.span)) for edit in finding.edits),
+        fix=fix,
     )
 
 

@@ -34,7 +34,7 @@ def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
         "end_line": finding.span.end_line,
         "end_column": finding.span.end_col,
         "trace": [{**_start(step.span), "message": step.text} for step in finding.trace],
-        "fixable": bool(finding.edits),
+        "fixable": finding.fix is not None,
         "fingerprint": fingerprint,
     }
 
