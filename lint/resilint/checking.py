@@ -10,9 +10,9 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from resilint.facts import FileFacts
 from resilint.model import Finding, Rule
@@ -53,16 +53,35 @@ class Checked:
         self.waits |= other.waits
 
 
-def check(program: Program, rules: Iterable[Rule], *, beside: bool = False) -> Checked:
-    """Runs the rules; `beside`: in two processes. Raises `input_errors()`; other faults are part of the result."""
+class Progress(Protocol):
+    """Is told how many of how many rules are done."""
+
+    def __call__(self, done: int, total: int, stage: str) -> None: ...
+
+
+def check(program: Program, rules: Iterable[Rule], *, beside: bool = False, progress: Progress | None = None) -> Checked:
+    """Runs the rules; `beside`: in two processes. Raises `input_errors()`; other faults are part of the result.
+
+    Of rules that run in another process `progress` hears when all of them are done.
+    """
     rules = tuple(rules)
+    done = 0
+
+    def told(rules_of: Iterable[Rule]) -> Iterator[Rule]:
+        nonlocal done
+        for rule in rules_of:
+            if progress is not None:
+                progress(done, len(rules), "checking")
+            yield rule
+            done += 1
+
     apart = tuple(rule for rule in rules if rule.code.startswith(_APART))
     others = tuple(rule for rule in rules if not rule.code.startswith(_APART))
     helper = _Beside(program, others) if beside and others else None
-    found = _run(program, apart, count=True)
+    found = _run(program, told(apart), count=True)
     second = helper.result() if helper is not None else None
     if second is None:
-        second = _run(program.unasked(), others, count=False)
+        second = _run(program.unasked(), told(others), count=False)
     found.add(second)
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -15,14 +14,16 @@ import click
 
 from resilint import __version__
 from resilint.own_files import reason
+from resilint.terminal import is_terminal, knows_links, wants_color
 
 if TYPE_CHECKING:
     from resilint.model import Rule
+    from resilint.progress import Bar
     from resilint.run import Result
     from resilint.scope import Scope
     from resilint.settings import Settings
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
 BUDGET_FORMATS = ("text", "json", "html")
 
 
@@ -310,13 +311,13 @@ def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple
 
 
 @contextmanager
-def _one_run(scope: Scope, settings: Settings, *, quiet: bool = False) -> Iterator[_Progress | None]:
+def _one_run(scope: Scope, settings: Settings, *, quiet: bool = False) -> Iterator[Bar | None]:
     """Around the one run of a command: its progress, and what is wrong with the user's settings as one message."""
     from resilint.knowledge import KnowledgeError
     from resilint.run import last_run
     from resilint.settings import SettingsError
 
-    bar = _Progress() if _is_terminal(sys.stderr) and not quiet else None
+    bar = _bar() if not quiet else None
     try:
         with last_run():
             yield bar
@@ -329,33 +330,18 @@ def _one_run(scope: Scope, settings: Settings, *, quiet: bool = False) -> Iterat
             bar.clear()
 
 
+def _bar() -> Bar | None:
+    """A progress bar, where somebody can see it and the terminal can take it away again."""
+    from resilint.progress import Bar
+
+    return Bar(sys.stderr) if is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb" else None
+
+
 def _processors() -> int:
     """The processors this process may use: in a container often fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class _Progress:
-    """How far reading is, on a terminal, once it takes longer than a second."""
-
-    def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._last = 0.0
-        self._shown = False
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self._start > 1 and now - self._last > 0.1:
-            filled = 30 * done // max(total, 1)
-            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {done}/{total} files")
-            sys.stderr.flush()
-            self._shown, self._last = True, now
-
-    def clear(self) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
 
 
 def _tell(scope: Scope, result: Result, options: dict[str, Any]) -> None:
@@ -381,16 +367,61 @@ def _tell(scope: Scope, result: Result, options: dict[str, Any]) -> None:
 
 
 def _report(result: Result, outputs: Iterable[tuple[str | None, str]], options: dict[str, Any]) -> None:
+    from resilint.model import Severity
     from resilint.report import Options, write
 
-    def written(kind: str, color: bool) -> str:
-        return write(result, kind, Options(color, options["show_trace"], options["statistics"], options["quiet"]))
+    watched = is_terminal(sys.stdout)
+
+    def written(kind: str, printed: bool) -> str:
+        chosen = Options(
+            printed and wants_color(sys.stdout),
+            options["show_trace"],
+            options["statistics"],
+            options["quiet"],
+            links=printed and knows_links(sys.stdout),
+            hints=tuple(_next_steps(result, options)) if printed and watched else (),
+            fail_on=Severity(options["fail_on"]),
+        )
+        return write(result, kind, chosen)
 
     _put_out(outputs, options["kind"], written)
+    _add_job_summary(result, options)
+
+
+def _add_job_summary(result: Result, options: dict[str, Any]) -> None:
+    """With `--format github --statistics`, what was counted goes to the page of the job as well."""
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not file or options["kind"] != "github" or not options["statistics"]:
+        return
+    from resilint.report.github import summary
+
+    try:
+        with open(file, "a", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(summary(result))
+    except OSError as problem:
+        raise Broken(f"{file}: cannot be written: {reason(problem)}") from None
+
+
+MANY = 20
+"""Findings from which on nobody reads all of them at once."""
+
+
+def _next_steps(result: Result, options: dict[str, Any]) -> Iterator[str]:
+    """For a person at a terminal: what to type next."""
+    if not result.findings:
+        return
+    if len(result.findings) >= MANY and not options["statistics"]:
+        yield "resilint check --statistics: how many of each rule, in each service"
+    if len(result.findings) >= MANY and "baseline" in main.commands:
+        yield "resilint baseline: accept these for now, and report only new ones"
+    code = result.findings[0].code
+    yield f"resilint explain {code}: why this matters and what to write instead"
+    if not options["show_trace"] and any(finding.trace for finding in result.findings):
+        yield "--show-trace: where each figure comes from"
 
 
 def _put_out(outputs: Iterable[tuple[str | None, str]], form: str, written: Callable[[str, bool], str]) -> None:
-    """Writes what `written(format, in colour)` gives into each output, and prints it unless one takes its place."""
+    """Writes what `written(format, for people)` gives into each output, and prints it unless one takes its place."""
     printed = True
     for kind, file in outputs:
         printed = printed and kind is not None
@@ -401,16 +432,7 @@ def _put_out(outputs: Iterable[tuple[str | None, str]], form: str, written: Call
         except OSError as problem:
             raise Broken(f"{file}: cannot be written: {reason(problem)}") from None
     if printed:
-        click.echo(written(form, _color()), nl=False, color=True)
-
-
-def _is_terminal(stream: IO[str] | None) -> bool:
-    # Python gives a program None for a stream that was closed before it started.
-    return stream is not None and stream.isatty()
-
-
-def _color() -> bool:
-    return _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        click.echo(written(form, True), nl=False, color=True)
 
 
 # ---------------------------------------------------------------- what resilint knows
@@ -532,7 +554,7 @@ def budget(
             raise Wrong(one_line(f"no entry point has the name, route or path {endpoint!r}{hint}"))
         ranked = tuple(found.ranked(asked))
     shown = Budgets(ranked, len(asked) - len(ranked), endpoint is not None, scope.shown, lambda path: scope.seen(scope.shown(path)))
-    _put_out(files, form, lambda kind, color: write(shown, kind, color))
+    _put_out(files, form, lambda kind, printed: write(shown, kind, printed and wants_color(sys.stdout)))
     for failure in reading.failures:
         click.echo(one_line(f"{failure.path}: {failure.message}"), err=True)
     if reading.failures:

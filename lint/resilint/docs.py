@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from functools import cache
 from pathlib import Path
 
 from resilint.model import Rule
@@ -28,3 +30,35 @@ def page(rule: Rule) -> str | None:
     pages = folder(rule)
     file = pages / f"{rule.code}.md" if pages else None
     return file.read_text("utf-8") if file is not None and file.is_file() else None
+
+
+URL = "RESILINT_DOCS_URL"
+"""The environment variable that says where the pages can be read on the web, with `{code}` or `{name}` for the rule's."""
+_LABEL = "Rule pages"
+"""The label of the same among the addresses of a package of rules (`[project.urls]`)."""
+
+
+def address(rule: Rule) -> str | None:
+    """Where a rule's page can be read on the web, as the environment or the package of the rule says; none if neither does."""
+    template = os.environ.get(URL) or _published(rule.check.__module__.partition(".")[0])
+    return template.replace("{code}", rule.code).replace("{name}", rule.name) if template else None
+
+
+@cache
+def local_address(rule: Rule) -> str | None:
+    """The address of a rule's page on this machine."""
+    pages = folder(rule)
+    file = pages / f"{rule.code}.md" if pages else None
+    return file.as_uri() if file is not None and file.is_file() else None
+
+
+@cache
+def _published(package: str) -> str | None:
+    from importlib.metadata import metadata, packages_distributions
+
+    for name in packages_distributions().get(package, ()):
+        for entry in metadata(name).get_all("Project-URL") or ():
+            label, _, url = entry.partition(",")
+            if label.strip().lower() == _LABEL.lower():
+                return str(url).strip()
+    return None

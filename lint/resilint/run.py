@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -24,6 +24,7 @@ from resilint.discover import HEAD, discover, every_path, kind_of_content, kind_
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.facts import FileFacts
 from resilint.globs import matcher
+from resilint.homes import Homes
 from resilint.intake import Intake, take_in
 from resilint.model import Confidence, Finding, Rule, Severity, Span
 from resilint.read.encoding import as_read
@@ -60,6 +61,12 @@ class Result:
     lines: Callable[[str], Lines]
     here: Callable[[str], str] = lambda path: path
     """A path as reported, seen from the current directory."""
+    in_repository: Callable[[str], str] = lambda path: path
+    """A path as reported, seen from the root of the repository."""
+    service: Callable[[str], str] = lambda path: ""
+    """The service that a path as reported belongs to: the name of a declared one, else its folder; empty for the root's."""
+    rules: tuple[Rule, ...] = ()
+    """The rules that ran."""
 
 
 @dataclass
@@ -73,7 +80,10 @@ class Reading:
     not_checked: dict[str, str] = field(default_factory=dict)
 
 
-Progress = Callable[[int, int], None]
+class Progress(Protocol):
+    """Is told how much of how much is done of a stage of the run; without a total nobody knows how much there is."""
+
+    def __call__(self, done: int, total: int, stage: str = "reading") -> None: ...
 
 
 class Texts:
@@ -117,11 +127,14 @@ def run(
         notes: tuple[str, ...] = ()
         unused: tuple[str, ...] = ()
         try:
+            if progress is not None:
+                progress(0, 0, "linking")
             program = link(reading, settings, texts)
             if settings.knowledge:
                 notes = _idle_knowledge(program.knowledge, reading)
                 unused = _unused_knowledge(program.knowledge, reading, settings)
-            checked = check(program, rules, beside=jobs > 1 and is_worth_a_process(reading.files.values()))
+            beside = jobs > 1 and is_worth_a_process(reading.files.values())
+            checked = check(program, rules, beside=beside, progress=progress)
             found += checked.findings
             failures += checked.failures
             waits |= checked.waits
@@ -155,7 +168,22 @@ def run(
             unused=unused,
             lines=lambda path: texts.lines(origin.get(path, path)),
             here=scope.seen,
+            in_repository=scope.in_repository,
+            service=_services(reading, settings, origin),
+            rules=rules,
         )
+
+
+def _services(reading: Reading, settings: Settings, origin: Mapping[str, str]) -> Callable[[str], str]:
+    """The service of each path as reported."""
+    homes = Homes(reading.files)
+
+    def service(shown: str) -> str:
+        path = origin.get(shown, shown)
+        declared = settings.service_of(path)
+        return declared.name if declared is not None else homes.home(path)
+
+    return service
 
 
 def read_program(

@@ -48,6 +48,20 @@ class Scope:
         return any(path[:at] in parts for at, char in enumerate(path) if char == "/")
 
     @cached_property
+    def repository(self) -> Path:
+        """The root of the program's repository; without one the current folder, or the program if that lies elsewhere."""
+        for above in (self.root, *self.root.parents):
+            if os.path.lexists(above / ".git"):
+                return above
+        return self.here if self.root.is_relative_to(self.here) else self.root
+
+    def in_repository(self, shown: str) -> str:
+        """A path as it is reported, as the repository knows it: what services that hold the repository go by."""
+        if self.repository == self.base:
+            return shown
+        return os.path.relpath(self.base / shown, self.repository).replace(os.sep, "/")
+
+    @cached_property
     def _parts(self) -> frozenset[str]:
         # A commit may name tens of thousands of files.
         return frozenset(self.reported)

@@ -137,7 +137,10 @@ def test_settings_choose_too(work: Path, report: Run) -> None:
         (("--select", "RS11",), "resilint: --select: unknown rule 'RS11': did you mean 'RS101'?\n"),
         (("--ignore", "wait-lung"), "resilint: --ignore: unknown rule 'wait-lung': did you mean 'wait-long'?\n"),
         (("--output", "nowhere/out.json"), "resilint: --output nowhere/out.json: no such directory: nowhere\n"),
-        (("--output", "jason:out.json"), "resilint: --output jason:out.json: unknown format 'jason': known are text, json\n"),
+        (
+            ("--output", "jason:out.json"),
+            "resilint: --output jason:out.json: unknown format 'jason': known are text, json, sarif, github, gitlab, junit\n",
+        ),
         (("--root", "nowhere"), "resilint: nowhere: no such file or directory\n"),
         (("--output", ""), "resilint: --output '' names no file\n"),
         (("--output", "json:"), "resilint: --output 'json:' names no file\n"),

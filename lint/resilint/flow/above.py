@@ -17,6 +17,7 @@ from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.spawns import short
 from resilint.flow.surfaces import Written, judge
 from resilint.flow.values import Absent, FnVal, Frame, Null, Num, Obj, Text, Thing
+from resilint.homes import Homes
 from resilint.knowledge.schema import Bound, DeadlineRow, Library
 from resilint.link.code import Fun, Module
 from resilint.link.entries import Entry, Maker
@@ -25,11 +26,6 @@ from resilint.model import Confidence, Span, Step
 if TYPE_CHECKING:
     from resilint.program import Program
 
-_MARKERS = re.compile(
-    r"pom\.xml|build\.gradle(?:\.kts)?|go\.mod|pyproject\.toml|setup\.(?:py|cfg)|Pipfile|requirements[^/]*\.txt|manage\.py"
-    r"|(?:Dockerfile|Containerfile)(?:\.[^/]+)?|[^/]+\.[Dd]ockerfile"
-)
-"""Files beside which the code of one service lies."""
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([\w.$*-]+)", re.IGNORECASE)
 _SAY_NOTHING = frozenset({"", "service", "services", "svc", "cluster", "upstream", "backend", "app", "api", "server", "srv"})
 """Words of names that say nothing of which service is meant."""
@@ -312,20 +308,12 @@ class Aboves:
         return found
 
     @cached_property
-    def _markers(self) -> frozenset[str]:
-        folders = set()
-        for path in self.program.files:
-            folder, _, name = path.rpartition("/")
-            if _MARKERS.fullmatch(name):
-                folders.add(folder)
-        return frozenset(folders)
+    def _homes(self) -> Homes:
+        return Homes(self.program.files)
 
     def home(self, path: str) -> str:
         """The folder of the service that a file belongs to: the nearest with a build file above it, else the program's root."""
-        folder = path.rpartition("/")[0]
-        while folder and folder not in self._markers:
-            folder = folder.rpartition("/")[0]
-        return folder
+        return self._homes.home(path)
 
     @cached_property
     def _entries_at(self) -> dict[str, list[tuple[Fun, Entry]]]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from resilint.model import Severity
+
 if TYPE_CHECKING:
     from resilint.run import Result
 
-FORMATS = {"text": "resilint.report.text", "json": "resilint.report.json"}
+FORMATS = {kind: f"resilint.report.{kind}" for kind in ("text", "json", "sarif", "github", "gitlab", "junit")}
 """The writer of each format: a module with `write(result, options) -> str`."""
 
 
@@ -22,6 +24,12 @@ class Options:
     statistics: bool = False
     quiet: bool = False
     """No summary."""
+    links: bool = False
+    """The terminal shows links."""
+    hints: tuple[str, ...] = ()
+    """What to do next, below the summary."""
+    fail_on: Severity = Severity.WARNING
+    """The least severity that makes the run fail."""
 
 
 def write(result: Result, kind: str, options: Options) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from unicodedata import east_asian_width
 
+from resilint import docs
 from resilint.model import Finding, Severity, Span
 from resilint.report import Options, one_line
 from resilint.run import Result
@@ -16,16 +17,16 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 
 
 def write(result: Result, options: Options) -> str:
-    """All findings, then failures, then statistics if asked for, then the summary."""
+    """All findings, then failures, then statistics if asked for, then the summary and what to do next."""
     paint = painted if options.color else _plain
-    parts = ["\n".join(_finding(finding, result, options, paint)) for finding in result.findings]
+    parts = ["\n".join(lines_of(finding, result, options)) for finding in result.findings]
     for failure in result.failures:
         where = f"{result.here(failure.path)}: " if failure.path else ""
         parts.append(f"{paint('internal error', '31;1')}: {one_line(where + failure.message)}")
     if options.statistics:
         parts.append("\n".join(_statistics(result)))
     if not options.quiet:
-        parts.append(_summary(result))
+        parts.append("\n".join([summary_of(result), *(paint(hint, "2") for hint in options.hints)]))
     gap = "\n\n" if result.findings else "\n"
     return gap.join(parts) + "\n" if parts else ""
 
@@ -38,15 +39,28 @@ def _plain(text: str, code: str) -> str:
     return text
 
 
-def _finding(finding: Finding, result: Result, options: Options, paint: Callable[[str, str], str]) -> Iterator[str]:
+def lines_of(finding: Finding, result: Result, options: Options) -> Iterator[str]:
+    """A finding: place, rule and reason, the line it speaks of, and its trace if that is asked for."""
+    paint = painted if options.color else _plain
     color = _COLORS[finding.severity]
     severity = paint(finding.severity.value, f"{color};1")
-    rule = f"{paint(finding.code, color)} {finding.name}"
+    code = paint(finding.code, color)
+    rule = f"{_linked(code, _page(finding.code, result)) if options.links else code} {finding.name}"
     yield f"{paint(_place(finding.span, result), '1')}: {severity} {rule}: {one_line(finding.message)}"
     yield from _excerpt(finding.span, result.lines(finding.span.path), paint)
     if options.show_trace:
         for number, step in enumerate(finding.trace, 1):
             yield f"  {number}. {_place(step.span, result)}: {one_line(step.text)}"
+
+
+def _page(code: str, result: Result) -> str | None:
+    rule = next((rule for rule in result.rules if rule.code == code), None)
+    return docs.address(rule) or docs.local_address(rule) if rule is not None else None
+
+
+def _linked(text: str, address: str | None) -> str:
+    """Text that leads to an address, on a terminal that knows OSC 8."""
+    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\" if address is not None else text
 
 
 def _place(span: Span, result: Result) -> str:
@@ -81,15 +95,35 @@ def cells(text: str) -> int:
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
+def by_rule(result: Result) -> list[tuple[int, str]]:
+    """How many findings each rule has, and its code and name; the most first."""
+    return _most_first(Counter(f"{finding.code} {finding.name}" for finding in result.findings))
+
+
+def by_service(result: Result) -> list[tuple[int, str]]:
+    """How many findings each service has, the most first; nothing where the program is one service."""
+    counts = Counter(one_line(result.service(finding.span.path)) or "." for finding in result.findings)
+    return _most_first(counts) if set(counts) - {"."} else []
+
+
+def _most_first(counts: Counter[str]) -> list[tuple[int, str]]:
+    return [(count, what) for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+
 def _statistics(result: Result) -> Iterator[str]:
-    counts = Counter((finding.code, finding.name) for finding in result.findings)
-    width = len(str(max(counts.values(), default=0)))
-    for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        yield f"{count:>{width}} {code} {name}"
+    rules, services = by_rule(result), by_service(result)
+    width = len(str(max((count for count, _ in (*rules, *services)), default=0)))
+    for count, what in rules:
+        yield f"{count:>{width}} {what}"
+    if services:
+        yield "by service:"
+        for count, what in services:
+            yield f"{count:>{width}} {what}"
     yield f"waits: {', '.join(f'{result.waits[key]} {key}' for key in ('bounded', 'endless', 'unknown'))}"
 
 
-def _summary(result: Result) -> str:
+def summary_of(result: Result) -> str:
+    """One line: how much was found, where, and how long it took."""
     counts = Counter(finding.severity for finding in result.findings)
     words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
     found = ", ".join(
