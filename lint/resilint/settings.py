@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import cached_property
-from math import isfinite
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,7 +244,7 @@ def load(root: Path) -> Settings:
     relative = root.relative_to(file.parent).as_posix()
     try:
         tree = _toml(text, name) if file.name == PYPROJECT else _yaml(text, name)
-        settings = _Checker(name).settings(tree)
+        settings = Checker(name).settings(tree)
         settings = replace(settings, folder=file.parent, path=name, prefix="" if relative == "." else relative + "/")
         _check_knowledge_files(settings, file.parent)
     except SettingsError as problem:
@@ -416,24 +415,26 @@ def _toml_places(text: str, name: str) -> dict[tuple[str, ...], Span]:
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PER = {"s": 1.0, "sec": 1.0, "second": 1.0, "m": 60.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hour": 3600.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)[ ]?(ns|us|µs|μs|ms|s|m|h|d)")
-_RATE = re.compile(r"(\d+(?:\.\d+)?)[ ]?/[ ]?([a-z]+)")
+_DIGITS = "[0-9]{1,15}(?:[.][0-9]{1,15})?"
+_PART = re.compile(rf"({_DIGITS})[ ]?(ns|us|µs|μs|ms|s|m|h|d)")
+_RATE = re.compile(rf"({_DIGITS})[ ]?/[ ]?({'|'.join(sorted(_PER))})")
+DURATION = f"(?:{_PART.pattern})+"
+"""All of a duration, as a pattern that JSON Schema can use too."""
+RATE = _RATE.pattern
 
 
 def duration(text: str) -> float | None:
     """Seconds of `16ms`, `1.5s`, `2m`, `1m30s`; `None` for anything else, a bare number too."""
-    if not re.fullmatch(rf"(?:{_PART.pattern})+", text):
+    if not re.fullmatch(DURATION, text):
         return None
     # Rounded to the nanosecond: 27 * 0.001 carries binary noise that a message would print.
-    seconds = round(sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)), 9)
-    return seconds if isfinite(seconds) else None
+    return round(sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)), 9)
 
 
 def rate(text: str) -> float | None:
     """Events per second of `50/s`, `3000/m`; `None` for anything else."""
     match = _RATE.fullmatch(text)
-    per_second = float(match[1]) / _PER[match[2]] if match and match[2] in _PER else None
-    return per_second if per_second is not None and isfinite(per_second) else None
+    return float(match[1]) / _PER[match[2]] if match else None
 
 
 # ---------------------------------------------------------------- checking
@@ -449,7 +450,12 @@ _KINDS = {
 }
 
 
-class _Checker:
+Reader = Callable[[_Node, tuple[str, ...]], Any]
+"""Turns a value at a path of keys into what is set; `None` where that is a problem, which is remembered."""
+Readers = Mapping[str, Reader]
+
+
+class Checker:
     """Turns the tree of a settings file into `Settings` and collects every problem on the way."""
 
     def __init__(self, name: str) -> None:
@@ -458,7 +464,16 @@ class _Checker:
         self._places: dict[tuple[str, ...], Span] = {}
 
     def settings(self, tree: _Node) -> Settings:
-        readers: dict[str, Callable[[_Node, tuple[str, ...]], Any]] = {
+        values = self._record(tree, (), self.top, "")
+        if self._problems:
+            raise SettingsError(sorted(self._problems, key=lambda problem: (problem[0], problem[1])))
+        return Settings(**values, places=self._places)
+
+    # ---- which keys there are, and what reads the value of each; the JSON Schema is made of these too
+
+    @property
+    def top(self) -> Readers:
+        return {
             "select": self._texts,
             "ignore": self._texts,
             "exclude": self._globs,
@@ -474,16 +489,53 @@ class _Checker:
             "services": self._map_of(self._service),
             "knowledge": self._knowledge,
         }
-        values = self._record(tree, (), readers, "")
-        if self._problems:
-            raise SettingsError(sorted(self._problems, key=lambda problem: (problem[0], problem[1])))
-        return Settings(**values, places=self._places)
+
+    @property
+    def service(self) -> Readers:
+        return {
+            "paths": self._globs,
+            "hosts": self._texts,
+            "public_hosts": self._texts,
+            "near": self._text,
+            "queues": self._map_of(self._queue),
+            "callers": self._map_of(self._caller),
+            "single_owner": self._texts,
+        }
+
+    @property
+    def queue(self) -> Readers:
+        return {
+            "service_time": self._duration,
+            "worst_service_time": self._duration,
+            "batch": self._count,
+            "linger": self._duration,
+            "workers": self._count,
+            "arrival_rate": self._rate,
+        }
+
+    @property
+    def caller(self) -> Readers:
+        return {
+            "timeout": self._duration,
+            "retries": self._count_or_none,
+            "deadline": self._duration,
+        }
+
+    @property
+    def fix(self) -> Readers:
+        return {
+            "client_timeout": self._duration,
+        }
+
+    @property
+    def per_path(self) -> Readers:
+        return {
+            "ignore": self._texts,
+        }
 
     # ---- shapes
 
-    def _record(
-        self, node: _Node, path: tuple[str, ...], readers: Mapping[str, Callable[[_Node, tuple[str, ...]], Any]], what: str
-    ) -> dict[str, Any]:
+    def _record(self, node: _Node, path: tuple[str, ...], readers: Readers, what: str) -> dict[str, Any]:
         """A mapping whose keys are known. Keys with problems are left out of the result."""
         values: dict[str, Any] = {}
         for key, item in self._items(node, path):
@@ -497,12 +549,12 @@ class _Checker:
                 values[key] = value
         return values
 
-    def _map_of(self, reader: Callable[[_Node, tuple[str, ...]], Any]) -> Callable[[_Node, tuple[str, ...]], Any]:
-        def read(node: _Node, path: tuple[str, ...]) -> dict[str, Any]:
-            values = {key: reader(item, (*path, key)) for key, item in self._items(node, path)}
-            return {key: value for key, value in values.items() if value is not None}
+    def _map_of(self, reader: Reader) -> Reader:
+        return partial(self._map, reader)
 
-        return read
+    def _map(self, reader: Reader, node: _Node, path: tuple[str, ...]) -> dict[str, Any]:
+        values = {key: reader(item, (*path, key)) for key, item in self._items(node, path)}
+        return {key: value for key, value in values.items() if value is not None}
 
     def _items(self, node: _Node, path: tuple[str, ...]) -> list[tuple[str, _Node]]:
         if not isinstance(node.value, dict):
@@ -614,43 +666,21 @@ class _Checker:
         rules: dict[str, tuple[str, ...]] = {}
         for glob, item in self._items(node, path):
             self._check_glob(glob, node.keys[glob], path)
-            values = self._record(item, (*path, glob), {"ignore": self._texts}, f"per_path of {glob!r}")
+            values = self._record(item, (*path, glob), self.per_path, f"per_path of {glob!r}")
             rules[glob] = values.get("ignore", ())
         return rules
 
     def _fix(self, node: _Node, path: tuple[str, ...]) -> dict[str, float]:
-        return self._record(node, path, {"client_timeout": self._duration}, "fix")
+        return self._record(node, path, self.fix, "fix")
 
     def _service(self, node: _Node, path: tuple[str, ...]) -> Service:
-        readers: dict[str, Callable[[_Node, tuple[str, ...]], Any]] = {
-            "paths": self._globs,
-            "hosts": self._texts,
-            "public_hosts": self._texts,
-            "near": self._text,
-            "queues": self._map_of(self._queue),
-            "callers": self._map_of(self._caller),
-            "single_owner": self._texts,
-        }
-        return Service(path[-1], **self._record(node, path, readers, _dotted(path)))
+        return Service(path[-1], **self._record(node, path, self.service, _dotted(path)))
 
     def _queue(self, node: _Node, path: tuple[str, ...]) -> Queue:
-        readers: dict[str, Callable[[_Node, tuple[str, ...]], Any]] = {
-            "service_time": self._duration,
-            "worst_service_time": self._duration,
-            "batch": self._count,
-            "linger": self._duration,
-            "workers": self._count,
-            "arrival_rate": self._rate,
-        }
-        return Queue(path[-1], **self._record(node, path, readers, _dotted(path)))
+        return Queue(path[-1], **self._record(node, path, self.queue, _dotted(path)))
 
     def _caller(self, node: _Node, path: tuple[str, ...]) -> Caller:
-        readers: dict[str, Callable[[_Node, tuple[str, ...]], Any]] = {
-            "timeout": self._duration,
-            "retries": self._count_or_none,
-            "deadline": self._duration,
-        }
-        return Caller(path[-1], **self._record(node, path, readers, _dotted(path)))
+        return Caller(path[-1], **self._record(node, path, self.caller, _dotted(path)))
 
     def _knowledge(self, node: _Node, path: tuple[str, ...]) -> tuple[str | Inline, ...]:
         from resilint.knowledge import Inline
