@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from resilint import Rule, docs, registry
+from resilint import Finding, Rule, docs, registry
 from resilint.engine_rules import ENGINE_RULES
-from resilint.testing import Case, cases, check, differences, malformed, misplaced
+from resilint.testing import Case, cases, check, differences, fix_differences, malformed, mended, misplaced
 
 CASES_FOLDER = Path(__file__).parent / "cases"
 RULES = registry.rules()
 OWN = tuple(rule for rule in RULES if rule.code.startswith(registry.OWN_PREFIX))
 CHECKED = tuple(rule for rule in OWN if rule not in ENGINE_RULES)
+STABLE = tuple(rule for rule in RULES if not rule.preview)
 HEADINGS = ["Why", "Flagged", "Quiet", "Fix", "How it decides"]
 PAGES = docs.folder(ENGINE_RULES[0])
 assert PAGES is not None
@@ -105,6 +107,25 @@ def test_case(rule: Rule, case: Case, tmp_path: Path) -> None:
     assert not differences(case, findings)
     assert not misplaced(case, findings)
     assert not malformed(case, findings)
+    if case.diffs or any(finding.fix is not None for finding in findings):
+        check_fixes(rule, case, tmp_path)
+
+
+def check_fixes(rule: Rule, case: Case, folder: Path) -> None:
+    """Every fix ends its finding, brings no other one of any rule, leaves files that parse, and is made once."""
+    files, after, problems = mended(case, folder / "fixed", (*STABLE, rule))
+    assert not problems
+    assert files
+    assert not [(finding.message, finding.fix.title) for finding in after if finding.fix is not None]
+    assert not told(after) - told(check(case, folder / "found", (*STABLE, rule)))
+    again, _, _ = mended(Case(case.name, case.line, files={**case.files, **files}), folder / "again", (*STABLE, rule))
+    assert not again
+    if case.diffs:
+        assert not fix_differences(case, files)
+
+
+def told(findings: list[Finding]) -> Counter[tuple[str, str, str]]:
+    return Counter((finding.code, finding.span.path, finding.message) for finding in findings)
 
 
 def test_the_readme_lists_every_rule() -> None:

@@ -10,7 +10,7 @@ from resilint import Finding, Program, Rule, Severity
 
 def check(program: Program) -> Iterator[Finding]:
     for fault in chain(program.dropped_offers(), program.setting_faults.unread):
-        yield RULE.finding(fault.span, fault.message, fault.value)
+        yield RULE.finding(fault.span, fault.message, fault.value, fix=fault.fix)
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ from resilint import Finding, Program, Rule, Severity
 
 def check(program: Program) -> Iterator[Finding]:
     for fault in (*program.timeouts.dropped_context, *program.detached_calls()):
-        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
+        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity, fix=fault.fix)
 
 
 RULE = Rule(

@@ -10,7 +10,7 @@ from resilint import Finding, Program, Rule, Severity
 
 def check(program: Program) -> Iterator[Finding]:
     for fault in chain(program.timeouts.mismatched, program.setting_faults.mismatched):
-        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity)
+        yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity, fix=fault.fix)
 
 
 RULE = Rule(

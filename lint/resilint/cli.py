@@ -17,6 +17,7 @@ from resilint.own_files import reason
 from resilint.terminal import is_terminal, knows_links, wants_color
 
 if TYPE_CHECKING:
+    from resilint.fix import Fixer
     from resilint.model import Rule
     from resilint.progress import Bar
     from resilint.run import Result
@@ -169,6 +170,9 @@ def _list(context: click.Context, parameter: click.Parameter, values: tuple[str,
 )
 @click.option("--root", metavar="DIR", help="Root of the program that PATHS are part of.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--fix", is_flag=True, help="Fix what can be fixed safely; report what remains.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what may change behaviour; alone, show such fixes.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing; exit with 1 if there is anything.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule, and the waits seen.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor write cached facts.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that read files. Default: one for each processor.")
@@ -180,16 +184,30 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
 
     A directory is a whole program. Files select what is reported of the project around them.
 
-    Exit status: 0 nothing found at or above --fail-on, 1 something found, 2 wrong usage or settings, 3 internal error.
+    Exit status: 0 nothing found at or above --fail-on, 1 something found, 2 wrong usage or settings, 3 internal error; with --diff,
+    1 where there is something to change.
     """
     from resilint.model import Severity
 
     outputs = [_output(text) for text in options["outputs"]]
     scope, settings = _program(paths, options["root"])
     rules, known = _rules(scope, settings, options["select"], options["ignore"])
-    result = _run(scope, settings, rules, known, options)
-    _tell(scope, result, options)
-    _report(result, outputs, options)
+    if options["fix"] or options["diff"]:
+        from resilint.fix import Fixer
+
+        fixer = Fixer(scope.root, unsafe=options["unsafe_fixes"])
+        result = _run(scope, settings, rules, known, options, fixer)
+        _tell(scope, result, options)
+        failed = _mended(fixer, scope, result, options)
+        if options["diff"]:
+            sys.exit(3 if result.failures else 1 if fixer.changed else 0)
+        _report(result, outputs, options)
+        if failed:
+            sys.exit(3)
+    else:
+        result = _run(scope, settings, rules, known, options)
+        _tell(scope, result, options)
+        _report(result, outputs, options)
     if result.failures:
         sys.exit(3)
     least = Severity(options["fail_on"]).rank
@@ -292,7 +310,14 @@ def _rules(
     return registry.selected(known, settings.select, (*settings.ignore, *ignore)), known
 
 
-def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple[Rule, ...], options: dict[str, Any]) -> Result:
+def _run(
+    scope: Scope,
+    settings: Settings,
+    rules: tuple[Rule, ...],
+    known: tuple[Rule, ...],
+    options: dict[str, Any],
+    fixer: Fixer | None = None,
+) -> Result:
     from resilint.cache import default_folder
     from resilint.model import Confidence
     from resilint.run import run
@@ -307,7 +332,35 @@ def _run(scope: Scope, settings: Settings, rules: tuple[Rule, ...], known: tuple
             jobs=options["jobs"] or _processors(),
             confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
             progress=bar,
+            mend=fixer,
         )
+
+
+def _mended(fixer: Fixer, scope: Scope, result: Result, options: dict[str, Any]) -> bool:
+    """Writes what was fixed, or shows it with `--diff`, and says on stderr how much it was; whether something was not written."""
+    from resilint.report import one_line
+
+    def seen(path: str) -> str:
+        return result.here(scope.shown(path))
+
+    changed = fixer.changed
+    failed: list[tuple[str, str]] = []
+    if options["diff"]:
+        text = fixer.diff((path, seen(path)) for path in changed)
+        click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
+    else:
+        failed = fixer.write()
+    for path, why in (*fixer.problems, *failed):
+        click.echo(one_line(f"{seen(path)}: not fixed: {why}"), err=True)
+    counts = fixer.counts()
+    if counts and not options["quiet"]:
+        number = counts.total()
+        done = "would fix" if options["diff"] else "fixed"
+        files = len(changed) - len(failed)
+        listed = ", ".join(f"{count} {code}" for code, count in sorted(counts.items()))
+        what = f"{number} finding{'' if number == 1 else 's'} in {files} file{'' if files == 1 else 's'}"
+        click.echo(f"{done} {what}: {listed}", err=True)
+    return bool(failed)
 
 
 @contextmanager

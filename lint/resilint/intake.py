@@ -109,8 +109,7 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
 
 def read_file(root: str, path: str, kind: str) -> Outcome:
     """The facts of one file. Never raises: what goes wrong is part of the answer."""
-    from resilint.read import read
-    from resilint.read.encoding import as_read, binary, fault
+    from resilint.read.encoding import as_read
 
     try:
         with open(os.path.join(root, path), "rb") as stream:
@@ -118,20 +117,27 @@ def read_file(root: str, path: str, kind: str) -> Outcome:
     except OSError as refusal:
         return Outcome(path, b"", b"", reason(refusal))
     try:
-        source = as_read(data, kind)
-        if is_generated(source, kind):
-            facts = encode(FileFacts(kind, generated=True))
-        elif (problem := binary(source, kind)) is not None:
-            # What cannot be read is as good as empty: it still is a file of its package.
-            facts = encode(msgspec.structs.replace(decode(read(b"", kind, dialect(kind, path))), errors=(problem,)))
-        else:
-            facts = read(source, kind, dialect(kind, path))
-            if (problem := fault(source, kind)) is not None:
-                said = decode(facts)
-                facts = encode(msgspec.structs.replace(said, errors=(problem, *said.errors)))
+        facts = facts_of(as_read(data, kind), path, kind)
     except Exception as crash:
         return Outcome(path, b"", b"", f"the {kind} reader failed: {type(crash).__name__}: {crash}", crash=True)
     return Outcome(path, key_of(data, kind, dialect(kind, path)), facts)
+
+
+def facts_of(source: bytes, path: str, kind: str) -> bytes:
+    """The encoded facts of a file with these bytes, as its reader gets them."""
+    from resilint.read import read
+    from resilint.read.encoding import binary, fault
+
+    if is_generated(source, kind):
+        return encode(FileFacts(kind, generated=True))
+    if (problem := binary(source, kind)) is not None:
+        # What cannot be read is as good as empty: it still is a file of its package.
+        return encode(msgspec.structs.replace(decode(read(b"", kind, dialect(kind, path))), errors=(problem,)))
+    facts = read(source, kind, dialect(kind, path))
+    if (problem := fault(source, kind)) is not None:
+        said = decode(facts)
+        return encode(msgspec.structs.replace(said, errors=(problem, *said.errors)))
+    return facts
 
 
 def read_chunk(root: str, files: list[tuple[str, str]]) -> list[Outcome]:

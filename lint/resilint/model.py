@@ -118,6 +118,7 @@ class Rule:
         *because: Value,
         severity: Severity | None = None,
         confidence: Confidence | None = None,
+        fix: Fix | None = None,
     ) -> Finding:
         """A finding is as sure as the weakest value it rests on, and shows where each came from.
 
@@ -130,7 +131,7 @@ class Rule:
         for value in because:
             for step in value.trace:
                 seen.setdefault(step)
-        return Finding(span, self.code, self.name, severity or self.severity, message, sure, tuple(seen))
+        return Finding(span, self.code, self.name, severity or self.severity, message, sure, tuple(seen), fix)
 
 
 class Part(Struct, frozen=True, gc=False):

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from resilint.flow.inversions import Inversions
     from resilint.flow.lists import Lists
     from resilint.flow.lost_causes import LostCauses
+    from resilint.flow.mending import Mending
     from resilint.flow.offers import Offers
     from resilint.flow.policies import Policies
     from resilint.flow.pool_tasks import PoolTasks
@@ -343,6 +344,13 @@ class Program:
     def setting(self, name: str) -> list[Written]:
         """Every place that writes a key of a settings file, by its dotted name, however it is spelled."""
         return self.surfaces.setting(name)
+
+    @cached_property
+    def mending(self) -> Mending:
+        """Fixes of what is found."""
+        from resilint.flow.mending import Mending
+
+        return Mending(self)
 
     @cached_property
     def setting_faults(self) -> SettingFaults:

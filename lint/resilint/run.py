@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from resilint.cache import Cache
-from resilint.checking import Failure, check, failure, input_errors, is_worth_a_process
+from resilint.checking import Checked, Failure, check, failure, input_errors, is_worth_a_process
 from resilint.discover import HEAD, discover, every_path, kind_of_content, kind_of_name
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.facts import FileFacts
@@ -86,6 +86,10 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int, stage: str = "reading") -> None: ...
 
 
+Mend = Callable[["Program", "Texts", list[Finding]], bool]
+"""Changes files of a program in memory so that findings go; whether it changed any."""
+
+
 class Texts:
     """The bytes, as readers got them, and the lines of the program's files, the latest ones kept."""
 
@@ -98,8 +102,23 @@ class Texts:
                 return b""
             return as_read(data, kind_of_name(path) or kind_of_content(path.rpartition("/")[2], data[:HEAD]) or "")
 
-        self.source: Callable[[str], bytes] = lru_cache(maxsize=64)(read)
-        self.lines: Callable[[str], Lines] = lru_cache(maxsize=64)(lambda path: Lines(self.source(path)))
+        self._source = lru_cache(maxsize=64)(read)
+        self._lines = lru_cache(maxsize=64)(lambda path: Lines(self.source(path)))
+        self._changed: dict[str, bytes] = {}
+
+    def source(self, path: str) -> bytes:
+        """The bytes of a file, as its reader got them."""
+        changed = self._changed.get(path)
+        return self._source(path) if changed is None else changed
+
+    def lines(self, path: str) -> Lines:
+        """The lines of a file."""
+        return self._lines(path)
+
+    def put(self, path: str, data: bytes) -> None:
+        """From now on a file has these bytes, whatever it has on disk."""
+        self._changed[path] = data
+        self._lines.cache_clear()
 
 
 def run(
@@ -112,8 +131,11 @@ def run(
     jobs: int = 1,
     confidence: Confidence | None = None,
     progress: Progress | None = None,
+    mend: Mend | None = None,
 ) -> Result:
     """Checks a program with `rules`. `known` are all rules there are: what a comment or the settings may name.
+
+    `mend` is shown the findings and may change files of the program; while it does so, the program is checked again.
 
     Raises `SettingsError` and `KnowledgeError` where the settings do not fit the program.
     """
@@ -121,11 +143,12 @@ def run(
     with _without_collector():
         texts = Texts(scope.root)
         reading = read_program(scope, settings, texts, cache_folder, jobs, progress)
-        found = [*reading.findings, *_unknown_in_settings(settings, known)]
-        failures = list(reading.failures)
-        waits = {"bounded": 0, "endless": 0, "unknown": 0}
+        stated = [*reading.findings, *_unknown_in_settings(settings, known)]
+        least = settings.confidence if confidence is None else confidence
         notes: tuple[str, ...] = ()
         unused: tuple[str, ...] = ()
+        program: Program | None = None
+        broken: list[Failure] = []
         try:
             if progress is not None:
                 progress(0, 0, "linking")
@@ -133,22 +156,24 @@ def run(
             if settings.knowledge:
                 notes = _idle_knowledge(program.knowledge, reading)
                 unused = _unused_knowledge(program.knowledge, reading, settings)
-            beside = jobs > 1 and is_worth_a_process(reading.files.values())
-            checked = check(program, rules, beside=beside, progress=progress)
-            found += checked.findings
-            failures += checked.failures
-            waits |= checked.waits
         except input_errors():
             raise
         except Exception as problem:
-            failures.append(failure("", problem))
-        running = {rule.code for rule in rules}
-        found = [finding for finding in found if finding.code in running]
-        found = apply(found, reading.files, texts.lines, known, _complete(rules, failures))
-        found = _filtered(found, scope, settings, known)
-        least = settings.confidence if confidence is None else confidence
-        sure = [finding for finding in found if finding.confidence >= least]
-        unsure, found = len(found) - len(sure), sure
+            broken.append(failure("", problem))
+        beside = jobs > 1 and is_worth_a_process(reading.files.values())
+        while True:
+            checked = _checked(program, rules, beside, progress)
+            failures = [*reading.failures, *broken, *checked.failures]
+            files = reading.files if mend is None or program is None else program.files
+            running = {rule.code for rule in rules}
+            found = [finding for finding in (*stated, *checked.findings) if finding.code in running]
+            found = apply(found, files, texts.lines, known, _complete(rules, failures))
+            found = _filtered(found, scope, settings, known)
+            sure = [finding for finding in found if finding.confidence >= least]
+            unsure, found = len(found) - len(sure), sure
+            if mend is None or program is None or not mend(program, texts, found):
+                break
+        waits = {"bounded": 0, "endless": 0, "unknown": 0} | checked.waits
         prints = fingerprints(found, texts.lines)
         shown = sorted(
             zip((_moved(finding, scope) for finding in found), prints, strict=True), key=lambda pair: (pair[0].key(), pair[1])
@@ -184,6 +209,15 @@ def _services(reading: Reading, settings: Settings, origin: Mapping[str, str]) -
         return declared.name if declared is not None else homes.home(path)
 
     return service
+
+
+def _checked(program: Program | None, rules: tuple[Rule, ...], beside: bool, progress: Progress | None) -> Checked:
+    try:
+        return check(program, rules, beside=beside, progress=progress) if program is not None else Checked()
+    except input_errors():
+        raise
+    except Exception as problem:
+        return Checked(failures=[failure("", problem)])
 
 
 def read_program(

@@ -42,6 +42,19 @@ DEFAULT_TEST_PATHS = (
 
 # ---------------------------------------------------------------- what can be set
 
+FIX_TIMES = {
+    "client_timeout": 10.0,
+    "connect_timeout": 5.0,
+    "query_timeout": 30.0,
+    "server_read_timeout": 30.0,
+    "server_write_timeout": 60.0,
+    "server_idle_timeout": 120.0,
+    "wait_timeout": 60.0,
+}
+"""What `fix` may say in seconds, with what an unsafe fix proposes where it does not."""
+FIX_COUNTS = {"queue_size": 1000, "concurrency": 10}
+"""The same, in numbers of things."""
+
 
 @dataclass(frozen=True)
 class Queue:
@@ -102,6 +115,7 @@ class Settings:
     retry_budget: int = 4
     memory_headroom: float = 0.9
     fix: Mapping[str, float] = field(default_factory=dict)
+    """Values that fixes may write, by the keys of `FIX_TIMES` and `FIX_COUNTS`."""
     services: Mapping[str, Service] = field(default_factory=dict)
     knowledge: tuple[str | Inline, ...] = ()
     """Entries as written, or paths relative to `folder`; whoever loads them checks them."""
@@ -134,6 +148,12 @@ class Settings:
         """The selectors that `per_path` ignores in a file."""
         written = self.prefix + path
         return tuple(selector for matches, selectors in self._per_path if matches(written) for selector in selectors)
+
+    def fix_value(self, key: str) -> tuple[float, bool, bool]:
+        """What a fix may write for a key of `fix`, whether that is a time, and whether anybody has decided it."""
+        known = self.fix.get(key)
+        value = known if known is not None else (FIX_TIMES | FIX_COUNTS)[key]
+        return float(value), key in FIX_TIMES, known is not None
 
     def service_of(self, path: str) -> Service | None:
         """The declared service whose `paths` hold this file; the first one declared if several do."""
@@ -523,9 +543,7 @@ class Checker:
 
     @property
     def fix(self) -> Readers:
-        return {
-            "client_timeout": self._duration,
-        }
+        return {**dict.fromkeys(FIX_TIMES, self._duration), **dict.fromkeys(FIX_COUNTS, self._count)}
 
     @property
     def per_path(self) -> Readers:
@@ -671,7 +689,11 @@ class Checker:
         return rules
 
     def _fix(self, node: _Node, path: tuple[str, ...]) -> dict[str, float]:
-        return self._record(node, path, self.fix, "fix")
+        values = self._record(node, path, self.fix, "fix")
+        for key in [key for key, value in values.items() if value == 0]:
+            # Most libraries take it for none at all.
+            self._wrong(node.value[key].span, f"{_dotted((*path, key))} must be above 0")
+        return values
 
     def _service(self, node: _Node, path: tuple[str, ...]) -> Service:
         return Service(path[-1], **self._record(node, path, self.service, _dotted(path)))

@@ -4,13 +4,16 @@ One heading is one case. A fence is `lang path` (without a path the file is `cas
 `want RS101 "regex"` in a comment, at the end of a line or on a line of its own above, says that the line is flagged;
 `+N` moves it down by N more lines, `step RS101 "regex"` marks a hop of the finding's trace.
 Where a comment cannot stand, a fence `want` holds lines `path:line RS101 "regex"`.
+A fence `diff path` holds the lines that all fixes together take away and add; marks are left out of it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from difflib import unified_diff
 from pathlib import Path
 
 from resilint import registry
@@ -235,6 +238,52 @@ def check(case: Case, folder: Path, rules: Iterable[Rule]) -> list[Finding]:
     for failure in result.failures:
         raise AssertionError(f"{failure.path or '-'}: {failure.message}\n{failure.detail}")
     return result.findings
+
+
+def mended(case: Case, folder: Path, rules: Iterable[Rule]) -> tuple[dict[str, str], list[Finding], list[str]]:
+    """Writes the case's files into an empty folder and applies every fix, the unsafe ones too.
+
+    Gives the files that changed, what is still found, and why something was not fixed.
+    """
+    from resilint.fix import Fixer
+
+    for path, text in case.files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    chosen = tuple(dict.fromkeys((*rules, *ENGINE_RULES)))
+    known = tuple(dict.fromkeys((*registry.rules(), *chosen)))
+    root = folder.resolve()
+    fixer = Fixer(root, unsafe=True)
+    result = run(Scope(root, root), load(root), chosen, known, mend=fixer)
+    for failure in result.failures:
+        raise AssertionError(f"{failure.path or '-'}: {failure.message}\n{failure.detail}")
+    problems = [f"{path}: {why}" for path, why in (*fixer.problems, *fixer.write())]
+    return {path: new.decode() for path, (_, new) in fixer.changed.items()}, result.findings, problems
+
+
+def fix_differences(case: Case, files: dict[str, str]) -> list[str]:
+    """How what became of the files differs from the case's diffs, a line each. Lines of context and marks do not count."""
+    problems = []
+    for path, wanted in sorted(case.diffs.items()):
+        rows = unified_diff(
+            _unmarked_rows(case.files.get(path, "")), _unmarked_rows(files.get(path, case.files.get(path, ""))), n=0
+        )
+        made = [row.rstrip() for row in rows if row.startswith(("+", "-")) and not row.startswith(("+++ ", "--- "))]
+        expected = [
+            _COMMENT.sub("", row).rstrip()
+            for row in wanted.splitlines()
+            if row.startswith(("+", "-")) and not row.startswith(("+++ ", "--- "))
+        ]
+        problems += [f"missing from the fix of {path}: {row}" for row in (Counter(expected) - Counter(made)).elements()]
+        problems += [f"unexpected in the fix of {path}: {row}" for row in (Counter(made) - Counter(expected)).elements()]
+        if not problems and made != expected:
+            problems.append(f"the fix of {path} has another order: {made}")
+    return problems
+
+
+def _unmarked_rows(text: str) -> list[str]:
+    return [_COMMENT.sub("", row).rstrip() for row in text.splitlines()]
 
 
 def differences(case: Case, findings: Iterable[Finding]) -> list[str]:

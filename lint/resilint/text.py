@@ -59,6 +59,25 @@ class Lines:
         end_line, end_col = self.place(max(at, end))
         return Span(path, line, col, end_line, end_col)
 
+    def offset(self, line: int, col: int) -> int:
+        """The byte offset of a line and column, the inverse of `place`; past a line's end, its end."""
+        start = self._starts[min(max(line, 1), len(self._starts)) - 1]
+        end = self._starts[line] - 1 if line < len(self._starts) else len(self._data)
+        row = self._data[start:end]
+        if row.isascii():
+            return start + min(col - 1, len(row))
+        low, high = 0, len(row)
+        while low < high:
+            middle = (low + high) // 2
+            if len(row[:middle].decode("utf-8", "replace")) < col - 1:
+                low = middle + 1
+            else:
+                high = middle
+        # A character of several bytes is cut short below its end, which counts as one already.
+        while low < len(row) and row[low] & 0xC0 == 0x80:
+            low += 1
+        return start + low
+
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its end; empty past the last one."""
         if not 1 <= number <= len(self._starts):

@@ -14,10 +14,10 @@ from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.values import Absent, Null, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
-from resilint.flow.waits import Endless, Wait
+from resilint.flow.waits import ENOUGH, Endless, Wait
 from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, dotted, last_name, walk
-from resilint.model import Confidence, Severity, Span, Step, Value
+from resilint.model import Confidence, Fix, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
     from resilint.flow.reach import Reach
@@ -40,6 +40,7 @@ class Fault:
     severity: Severity | None = None
     key: object = None
     """What it is about: faults of one code with one key are one."""
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,9 @@ class Timeouts:
             else f"{what} through {short(subject)} can wait for ever: {where}"
         )
         value = Value(inf, way.confidence, way.steps)
-        self.missing[kind].append(Fault(program.span_of(fn, node), message, value, _severity(fn), key=key))
+        enough = frozenset(wait.entry.enough or ENOUGH[wait.kind])
+        fix = program.mending.missing(wait, way, enough)
+        self.missing[kind].append(Fault(program.span_of(fn, node), message, value, _severity(fn), key=key, fix=fix))
 
     def _unbounded_source(self, source: Obj, way: Endless) -> None:
         fn, node = way.where
@@ -655,9 +658,9 @@ def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node)
     message = f"{short(entry.name)} sets no {listed} timeout: {worst.say}"
     sure = Confidence.HIGH
     cap = program.resolver.table(fn.module).cap(entry)
-    yield Fault(
-        program.span_of(fn, node), message, Value(inf, cap or sure, ()), Severity(worst.severity), key=(fn.module.path, node.at)
-    )
+    fix = program.mending.server(entry, unmet, fn, node)
+    value = Value(inf, cap or sure, ())
+    yield Fault(program.span_of(fn, node), message, value, Severity(worst.severity), key=(fn.module.path, node.at), fix=fix)
 
 
 def _said(need: Need) -> str:

@@ -25,6 +25,7 @@ from resilint.knowledge.schema import (
     RetryRow,
     ScopeRow,
     SpawnRow,
+    Spelling,
     TypeEntry,
 )
 from resilint.model import Confidence
@@ -322,6 +323,11 @@ class Table:
     def retry(self, name: str) -> RetryRow | None:
         """How something of that name repeats what failed."""
         return self._find(self._retries, name) if name else None
+
+    @cached_property
+    def spellings(self) -> tuple[Spelling, ...]:
+        """How durations are written, the largest units first."""
+        return tuple(row for library in self.libraries for row in library.spellings)
 
     @cached_property
     def retry_words(self) -> RetryWords:

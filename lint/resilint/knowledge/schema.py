@@ -651,6 +651,18 @@ class Constant(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Its type carries the unit, as Go's time.Duration does."""
 
 
+class Spelling(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How code writes a typed duration of `{n}` units."""
+
+    unit: Unit
+    name: str
+    """Canonical, what has to be imported."""
+    text: str
+    """With `{n}` and `{name}`: `{n} * {name}`."""
+    pair: bool = False
+    """Two arguments, the number and its unit, for rows with `unit_pos`."""
+
+
 class Shape(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Generated code that is usually absent: names by pattern (fnmatch) stand for a type."""
 
@@ -1137,6 +1149,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     error_calls: tuple[ErrorCall, ...] = ()
     shapes: tuple[Shape, ...] = ()
     constants: dict[str, Constant] = {}
+    spellings: tuple[Spelling, ...] = ()
     surfaces: tuple[SurfaceRow, ...] = ()
     keys: tuple[KeysRow, ...] = ()
     moved: tuple[MovedRow, ...] = ()

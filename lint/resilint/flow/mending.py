@@ -1,0 +1,348 @@
+"""Fixes of findings: what has to be written where, computed from facts and knowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from resilint import facts as f
+from resilint.flow.edits import Cut, argument, end_of_line, entry, imported, indentation, line_end
+from resilint.flow.slots import say_seconds
+from resilint.flow.values import SECONDS, Obj
+from resilint.knowledge.index import holds
+from resilint.knowledge.schema import Bound, Need, TypeEntry
+from resilint.link.code import Fun, Module, walk_block
+from resilint.model import Edit, Fix
+
+if TYPE_CHECKING:
+    from resilint.flow.waits import Endless, Wait
+    from resilint.program import Program
+
+_BEST = ("total", "statement", "request", "io", "read", "header", "wait", "deadline", "transaction", "connect", "write", "idle")
+"""Slots in the order in which one is chosen to be written: what bounds most comes first."""
+_KEYS = {
+    "server": {
+        "idle": "server_idle_timeout",
+        "write": "server_write_timeout",
+        "request": "server_write_timeout",
+        "": "server_read_timeout",
+    },
+    "query": {"connect": "connect_timeout", "pool_wait": "wait_timeout", "": "query_timeout"},
+    "wait": {"": "wait_timeout"},
+    "": {"connect": "connect_timeout", "pool_wait": "wait_timeout", "wait": "wait_timeout", "lock_wait": "wait_timeout"},
+}
+"""Which key of the settings gives a value, by what it is for and the slot."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """What a fix writes: seconds or a count, and the words for it."""
+
+    number: float
+    said: str
+    invented: str = ""
+    """The key of the settings that gives no value, so that nobody has decided on this one."""
+
+    @property
+    def safe(self) -> bool:
+        """Whether somebody has decided on it, or it follows from what somebody has."""
+        return not self.invented
+
+
+@dataclass(frozen=True)
+class Change:
+    """Cuts in one file, with the name of what they write."""
+
+    path: str
+    cuts: tuple[Cut, ...]
+    name: str
+    amount: Amount
+
+
+class Mending:
+    """Makes fixes, for one program. `None` everywhere: none that is surely right can be written."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.resolver = program.resolver
+
+    # ------------------------------------------------------------ values
+
+    def amount(self, slot: str, use: str = "") -> Amount:
+        """The value for a slot: what the settings say, else one that nobody has decided, which makes the fix unsafe."""
+        keys = _KEYS.get(use, _KEYS[""])
+        return self._of_key(keys.get(slot, keys.get("", "client_timeout")))
+
+    def count(self, key: str) -> Amount:
+        """The value of a key that is a number of things, likewise."""
+        return self._of_key(key)
+
+    def _of_key(self, key: str) -> Amount:
+        number, is_time, is_decided = self.program.settings.fix_value(key)
+        said = say_seconds(number) if is_time else f"{number:g}"
+        if is_decided:
+            return Amount(number, said)
+        return Amount(number, said, key)
+
+    # ------------------------------------------------------------ fixes
+
+    def fix(self, changes: Iterable[Change], title: str = "") -> Fix | None:
+        """One fix of several changes."""
+        made = tuple(changes)
+        if not made:
+            return None
+        invented = sorted({change.amount.invented for change in made} - {""})
+        note = f" (invented: the settings say no fix.{' and no fix.'.join(invented)})" if invented else ""
+        listed = " and ".join(f"{change.name} to {change.amount.said}" for change in made)
+        spans = {
+            Edit(self.program.span(change.path, cut.at, cut.end), cut.text): None for change in made for cut in sorted(change.cuts)
+        }
+        return Fix((title or f"Set {listed}") + note, tuple(spans), all(change.amount.safe for change in made))
+
+    def replaced(self, path: str, at: int, end: int, text: str, title: str, *, safe: bool) -> Fix | None:
+        """A fix that writes something else at one place."""
+        edit = Edit(self.program.span(path, at, end), text)
+        return None if self.program.source(path)[at:end] == text.encode() else Fix(title, (edit,), safe)
+
+    # ------------------------------------------------------------ missing timeouts
+
+    def missing(self, wait: Wait, way: Endless, enough: frozenset[str]) -> Fix | None:
+        """Gives a wait without a bound one, where the finding stands."""
+        fn, node = way.where
+        use = "query" if wait.kind == "query" else "connect" if wait.kind == "connect" else ""
+        change: Change | None = None
+        if fn is wait.fn and node is wait.site.call:
+            if isinstance(node, f.Call) and self._calls(fn, node, wait.api):
+                change = self._best(wait.entry.bounds, enough, fn, node, use)
+        elif way.holder is not None and way.holder.node is node:
+            change = self.of_object(way.holder, enough, use)
+        elif isinstance(node, f.Call):
+            change = self._through(wait, fn, node, enough, use)
+        return self.fix([change]) if change is not None else None
+
+    def of_object(self, obj: Obj, enough: frozenset[str], use: str) -> Change | None:
+        """Writes one of these slots where an object is made."""
+        if obj.frame is None or not isinstance(obj.node, f.Call | f.New):
+            return None
+        fn = obj.frame.fn
+        table = self.resolver.table(fn.module)
+        name = self.resolver.external_type(obj)
+        wanted = enough.union(*(level.enough for level in table.mro(name)))
+        rows = list(table.bounds(name))
+        if isinstance(obj.node, f.Call):
+            if not self._calls(fn, obj.node, obj.maker):
+                return None
+            if table.constructs(obj.maker) is None:
+                # A function that makes one has arguments of its own; what can be set afterwards is the same.
+                rows = [row for row in rows if row.setter is not None or row.field is not None]
+                made = table.call(obj.maker)
+                rows += list(made.bounds) if made is not None else []
+        return self._best(rows, wanted, fn, obj.node, use, name)
+
+    def _calls(self, fn: Fun, call: f.Call, name: str) -> bool:
+        """Whether a call is written as one of `name` itself, so that an argument of it may be written there."""
+        frame = self.resolver.frame(fn)
+        return any(self.resolver.canonical(flow.thing) == name for flow in self.resolver.callee(call, frame))
+
+    def _through(self, wait: Wait, fn: Fun, call: f.Call, enough: frozenset[str], use: str) -> Change | None:
+        """Gives a function of the program the timeout that a call leaves out, where it hands it on as it is."""
+        if wait.fn.module.language != "python":
+            return None
+        frame = self.resolver.frame(fn)
+        if wait.fn not in [getattr(flow.thing, "fn", None) for flow in self.resolver.callee(call, frame)]:
+            return None
+        for row in sorted((row for row in wait.entry.bounds if row.slot in enough), key=_rank):
+            bind, _ = self.program.slots.find_bind(row.arg, row.pos, wait.target.binds)
+            if bind is None or not isinstance(bind.expr, f.Ref) or bind.expr.name not in wait.fn.params:
+                continue
+            own = Bound(slot=row.slot, arg=bind.expr.name, unit=row.unit, plausible=row.plausible)
+            return self._best([own], enough, fn, call, use)
+        return None
+
+    def _best(
+        self, rows: Iterable[Bound], enough: frozenset[str], fn: Fun, node: f.Call | f.New, use: str, kind: str = ""
+    ) -> Change | None:
+        """Writes the row that bounds most of those that can be written at a node."""
+        for row in sorted((row for row in rows if row.slot in enough and not row.covers_phase), key=_rank):
+            if not holds(row, self.program.version(row, fn)):
+                continue
+            change = self.write(row, fn, node, self.amount(row.slot, use), kind)
+            if change is not None:
+                return change
+        return None
+
+    # ------------------------------------------------------------ servers
+
+    def server(self, kind: TypeEntry, unmet: Iterable[Need], fn: Fun, node: f.Node) -> Fix | None:
+        """Gives a server each timeout that it needs and lacks."""
+        if not isinstance(node, f.Call | f.New):
+            return None
+        changes: list[Change] = []
+        rows = self.resolver.table(fn.module).bounds(kind.name)
+        values: dict[str, str] = {}
+        imports: list[Cut] = []
+        for need in unmet:
+            for slot in need.any:
+                row = next((r for r in rows if r.slot == slot and r.field and isinstance(node, f.New)), None)
+                spelled = self.spelled(row, fn, self.amount(slot, "server"), node) if row is not None else None
+                if row is None or row.field is None or spelled is None:
+                    continue
+                values[row.field] = spelled[0]
+                imports += spelled[1]
+                changes.append(Change(fn.module.path, (), row.field, self.amount(slot, "server")))
+                break
+        if not values or not isinstance(node, f.New):
+            return None
+        cuts = entry(self.program.source(fn.module.path), fn.module.language, node, values)
+        if cuts is None:
+            return None
+        changes[0] = replace(changes[0], cuts=(*cuts, *dict.fromkeys(imports)))
+        return self.fix(changes)
+
+    # ------------------------------------------------------------ writing a row
+
+    def write(self, row: Bound, fn: Fun, node: f.Call | f.New, amount: Amount, kind: str = "") -> Change | None:
+        """Writes an amount into a row's slot at a call or a literal. `kind`: the type of the object made there."""
+        if row.plausible is not None:
+            scale = SECONDS.get(row.unit, 1.0)
+            if not row.plausible[0] * scale <= amount.number <= row.plausible[1] * scale:
+                return None
+        spelled = self.spelled(row, fn, amount, node)
+        if spelled is None:
+            return None
+        text, more = spelled
+        source = self.program.source(fn.module.path)
+        language = fn.module.language
+        cuts: tuple[Cut, ...] | None = None
+        name = row.arg or row.field or row.setter or ""
+        if isinstance(node, f.New):
+            named = {pair.key.name for pair in node.fields if isinstance(pair.key, f.Ref)}
+            if row.field is not None and row.field not in named:
+                cuts = entry(source, language, node, {row.field: text})
+        elif row.option is not None and row.field is None and row.key is None:
+            option = self._named(row.option, fn, node)
+            if option is not None and not any(arg.spread for arg in node.args):
+                name, more = row.option.rpartition(".")[2], (*more, *option[1])
+                cuts = argument(source, language, node, f"{option[0]}({text})")
+        elif row.arg is not None and language == "python":
+            if self._is_free(row, node):
+                cuts = argument(source, language, node, f"{row.arg}={text}")
+        elif row.pos is not None and row.setter is None and row.field is None and row.key is None:
+            count = len(node.args) + 1
+            if row.pos == count - 1 and (count in row.arity or not row.arity) and not any(arg.spread for arg in node.args):
+                name = row.slot
+                cuts = argument(source, language, node, text) if row.arity else None
+        elif row.setter is not None and row.key is None and row.pos in (None, 0):
+            cuts = self._setter(row.setter, text, fn, node, kind)
+        if cuts is None:
+            return None
+        return Change(fn.module.path, (*cuts, *more), name, amount)
+
+    @staticmethod
+    def _is_free(row: Bound, call: f.Call) -> bool:
+        """Whether an argument is not given yet, and nothing unpacked may give it."""
+        places = [arg for arg in call.args if arg.name is None]
+        taken = row.pos is not None and len(places) > row.pos
+        return not taken and not any(arg.name == row.arg or arg.spread for arg in call.args) and not row.arity
+
+    def _setter(self, setter: str, text: str, fn: Fun, node: f.Call, kind: str) -> tuple[Cut, ...] | None:
+        """Calls a method on what a call has just made: in the same chain where it gives the object back, else below it."""
+        source = self.program.source(fn.module.path)
+        table = self.resolver.table(fn.module)
+        if kind and table.returns_itself(f"{kind}.{setter}"):
+            return (Cut(node.end, node.end, f".{setter}({text})"),)
+        for stmt in walk_block(fn.block):
+            if isinstance(stmt, f.Assign) and stmt.value is not None and stmt.value.at <= node.at and node.end <= stmt.value.end:
+                target = stmt.targets[0] if len(stmt.targets) == 1 else None
+                if stmt.value is not node or not isinstance(target, f.Ref) or stmt.op or not self._is_in_body(fn, stmt):
+                    return None
+                end = end_of_line(source, stmt.end)
+                rest = source[stmt.end : end].strip()
+                stop = ";" if fn.module.language == "java" else ""
+                if rest not in (b"", stop.encode()) and not rest.lstrip(b";").lstrip().startswith((b"#", b"//")):
+                    return None
+                start = source.rfind(b"\n", 0, stmt.at) + 1
+                if source[start : stmt.at].strip():
+                    return None
+                indent = indentation(source, stmt.at)
+                return (Cut(end, end, f"{line_end(source)}{indent}{target.name}.{setter}({text}){stop}"),)
+        return None
+
+    @staticmethod
+    def _is_in_body(fn: Fun, stmt: f.Stmt) -> bool:
+        """Whether another statement may stand below one: everywhere but between the declarations of a file or class."""
+        return fn.head.kind != "module" or fn.module.language == "python"
+
+    # ------------------------------------------------------------ spelling
+
+    def spelled(self, row: Bound, fn: Fun, amount: Amount, node: f.Node) -> tuple[str, tuple[Cut, ...]] | None:
+        """An amount as a row's slot takes it, in the language of a function, with the imports that it needs."""
+        if row.unit in ("count", "bytes"):
+            return (f"{amount.number:.0f}", ()) if amount.number.is_integer() else None
+        if row.unit == "bool" or row.unit_pos is not None:
+            return None
+        if row.unit != "dur":
+            number = round(amount.number / SECONDS[row.unit], 9)
+            if number.is_integer():
+                return f"{number:.0f}", ()
+            return (f"{number:g}", ()) if fn.module.language == "python" else None
+        return self.duration(fn, amount.number, node)
+
+    def duration(self, fn: Fun, seconds: float, node: f.Node) -> tuple[str, tuple[Cut, ...]] | None:
+        """A typed duration in the language of a function."""
+        for row in self.resolver.table(fn.module).spellings:
+            number = round(seconds / SECONDS[row.unit], 6)
+            if not number.is_integer() or (row.unit == "min" and number < 2):
+                continue
+            named = self._named(row.name, fn, node)
+            if named is None:
+                return None
+            text = row.text.format(n=f"{number:.0f}", name=named[0])
+            return text.removeprefix("1 * "), named[1]
+        return None
+
+    def _named(self, name: str, fn: Fun, node: f.Node) -> tuple[str, tuple[Cut, ...]] | None:
+        """How a canonical name is written in a function, and the import it needs for that."""
+        module = fn.module
+        owner, _, last = name.rpartition(".")
+        source = self.program.source(module.path)
+        if module.language == "go":
+            known = next((i.alias for i in module.facts.imports if i.target == owner and i.alias not in ("_", ".")), None)
+            alias = known or owner.rpartition("/")[2]
+            if not alias.isidentifier() or _is_local(alias, fn) or (known is None and self._is_taken(alias, module)):
+                return None
+            cut = None if known else imported(source, "go", module.facts.imports, owner)
+            return None if known is None and cut is None else (f"{alias}.{last}", (cut,) if cut else ())
+        if module.language == "java":
+            bound = module.imports.get(last, [])
+            if any(f"{i.target}.{i.name}" == name for i in bound) or any(i.target == owner for i in module.imports.get("*", [])):
+                return last, ()
+            if bound or self._is_taken(last, module):
+                return name, ()
+            cut = imported(source, "java", module.facts.imports, name)
+            return (last, (cut,)) if cut is not None else (name, ())
+        return None
+
+    def _is_taken(self, name: str, module: Module) -> bool:
+        """Whether a name means something else in a file already."""
+        beside = [other for other in self.program.names.modules.values() if other.folder == module.folder]
+        return name in module.imports or any(
+            other.language == module.language and (name in other.declared or name in other.functions[0].body.definitions)
+            for other in beside
+            if other.functions
+        )
+
+
+def _is_local(name: str, fn: Fun) -> bool:
+    """Whether a function, or one around it, has a variable of that name."""
+    scope: Fun | None = fn
+    while scope is not None:
+        if scope.head.kind != "module" and (name in scope.params or name in scope.body.definitions):
+            return True
+        scope = scope.parent
+    return False
+
+
+def _rank(row: Bound) -> int:
+    return _BEST.index(row.slot) if row.slot in _BEST else len(_BEST)
