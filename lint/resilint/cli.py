@@ -295,19 +295,14 @@ def _rules(
                 raise Wrong(f"{option}: unknown rule {selector!r}{registry.suggestion(selector, known)}")
     if select:
         return registry.selected(known, select, ignore), known
-    if settings.select and not any(registry.is_known(selector, known) for selector in settings.select):
-        from resilint.settings import SettingsError
+    from resilint.run import chosen
+    from resilint.settings import SettingsError
 
-        # One of several is RS003 and the run goes on; without any nothing would be checked, and the gate would be green for ever.
-        problems = [
-            (
-                settings.place_or_start("select", str(index)),
-                f"unknown rule {selector!r} in select{registry.suggestion(selector, known)}",
-            )
-            for index, selector in enumerate(settings.select)
-        ]
-        raise _wrong(SettingsError(problems, scope.root).seen_from(scope.here))
-    return registry.selected(known, settings.select, (*settings.ignore, *ignore)), known
+    try:
+        rules = chosen(settings, known, scope.root)
+    except SettingsError as problem:
+        raise _wrong(problem.seen_from(scope.here)) from None
+    return tuple(rule for rule in rules if not any(registry.matches(selector, rule) for selector in ignore)), known
 
 
 def _run(

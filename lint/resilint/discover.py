@@ -166,6 +166,11 @@ def every_path(root: Path) -> list[str]:
     return list(_listing(root, "", Discovery()))
 
 
+def is_own(path: str) -> bool:
+    """Whether a path of the program lies in no folder of other people's code."""
+    return _foreign(path, VENDORED) is None
+
+
 def _list(root: Path, before: str, judged_from: int, pending: dict[str, int], found: Discovery) -> None:
     """Adds the files under a folder; whether they are other people's is judged by their paths from that index on."""
     for path in _listing(root, before, found):

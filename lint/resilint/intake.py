@@ -30,6 +30,33 @@ class Intake:
     unreadable: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
+    def put(self, outcome: Outcome) -> None:
+        """Adds what became of one file; `files` is not kept in order."""
+        if outcome.crash:
+            self.failed[outcome.path] = outcome.problem
+        elif outcome.problem:
+            self.unreadable[outcome.path] = outcome.problem
+        elif (facts := decode(outcome.facts)).generated:
+            self.generated.append(outcome.path)
+        else:
+            self.files[outcome.path] = facts
+
+    def add(self, other: Intake) -> None:
+        """Adds what was read of other files; `files` is not kept in order."""
+        self.files |= other.files
+        self.generated += other.generated
+        self.unreadable |= other.unreadable
+        self.failed |= other.failed
+
+    def without(self, *paths: str) -> None:
+        """Forgets files. Who holds `files` keeps what it was."""
+        dropped = set(paths)
+        self.files = {path: facts for path, facts in self.files.items() if path not in dropped}
+        self.generated = [path for path in self.generated if path not in dropped]
+        for path in dropped:
+            self.unreadable.pop(path, None)
+            self.failed.pop(path, None)
+
 
 class Outcome(NamedTuple):
     """What a worker sends back about one file. `facts` is empty where `problem` says why; `crash`: the reader is to blame."""
@@ -109,13 +136,20 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
 
 def read_file(root: str, path: str, kind: str) -> Outcome:
     """The facts of one file. Never raises: what goes wrong is part of the answer."""
-    from resilint.read.encoding import as_read
-
     try:
         with open(os.path.join(root, path), "rb") as stream:
             data = stream.read()
     except OSError as refusal:
         return Outcome(path, b"", b"", reason(refusal))
+    return read_bytes(data, path, kind)
+
+
+def read_bytes(data: bytes, path: str, kind: str) -> Outcome:
+    """The facts of a file with these bytes, as `read_file` gives them."""
+    from resilint.read.encoding import as_read
+
+    if kind == "text":
+        return Outcome(path, b"", encode(FileFacts("text")))
     try:
         facts = facts_of(as_read(data, kind), path, kind)
     except Exception as crash:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,12 +19,18 @@ MAX_VALUES = 1_000_000
 """Values of one file, those behind an alias counted each time it is used: lists of aliases of lists multiply."""
 
 
+_unsaved: ContextVar[Mapping[str, bytes]] = ContextVar("unsaved", default=MappingProxyType({}))
+
+
 class UnusableError(Exception):
     """Why a file cannot be used, as the end of a message."""
 
 
 def read_text(path: Path) -> str:
     """The text of a regular file of at most `MAX_BYTES`, a byte order mark taken off. Raises `UnusableError`."""
+    held = _unsaved.get().get(os.path.abspath(path))
+    if held is not None:
+        return _decoded(held)
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
@@ -35,6 +45,20 @@ def read_text(path: Path) -> str:
         raise UnusableError("is a link to nothing" if path.is_symlink() else "cannot be read: no such file") from None
     except OSError as problem:
         raise UnusableError(f"cannot be read: {reason(problem)}") from None
+    return _decoded(data)
+
+
+@contextmanager
+def unsaved(texts: Mapping[str, bytes]) -> Iterator[None]:
+    """Within it these texts, by absolute path, take the place of what lies on the disk: an editor has not saved them yet."""
+    before = _unsaved.set(texts)
+    try:
+        yield
+    finally:
+        _unsaved.reset(before)
+
+
+def _decoded(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnusableError("not UTF-8 text but UTF-16")
     try:

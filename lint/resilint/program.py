@@ -102,7 +102,8 @@ class Program:
             files.pop(path, None)
         else:
             files[path] = facts
-        self.files = files
+        # Facts stand in the order of their paths, as they do in a program that was read at once.
+        self.files = dict(sorted(files.items()))
         self.names.replace(path, facts)
         self._lines.pop(path, None)
         self._headers = {}

@@ -20,15 +20,15 @@ import msgspec
 
 from resilint.cache import Cache
 from resilint.checking import Checked, Failure, check, failure, input_errors, is_worth_a_process
-from resilint.discover import HEAD, discover, every_path, kind_of_content, kind_of_name
+from resilint.discover import HEAD, Discovery, Source, discover, every_path, is_own, kind_of_content, kind_of_name
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.facts import FileFacts
 from resilint.globs import matcher
 from resilint.homes import Homes
-from resilint.intake import Intake, take_in
+from resilint.intake import Intake, read_bytes, take_in
 from resilint.model import Confidence, Finding, Rule, Severity, Span
 from resilint.read.encoding import as_read
-from resilint.registry import is_known, matches, suggestion
+from resilint.registry import is_known, matches, selected, suggestion
 from resilint.scope import Scope
 from resilint.settings import Service, Settings, SettingsError
 from resilint.suppress import apply
@@ -94,9 +94,13 @@ class Texts:
     """The bytes, as readers got them, and the lines of the program's files, the latest ones kept."""
 
     def __init__(self, root: Path) -> None:
+        unsaved: dict[str, bytes] = {}
+        self.unsaved = unsaved
+        """Text by path that takes the place of what lies on the disk: what an editor holds. `forget` after each change."""
+
         def read(path: str) -> bytes:
             try:
-                data = (root / path).read_bytes()
+                data = unsaved[path] if path in unsaved else (root / path).read_bytes()
             except OSError:
                 # Gone since it was read: findings in it keep their places and lose their excerpts.
                 return b""
@@ -120,6 +124,11 @@ class Texts:
         self._changed[path] = data
         self._lines.cache_clear()
 
+    def forget(self) -> None:
+        """Drops what was read, because files have changed."""
+        self._source.cache_clear()
+        self._lines.cache_clear()
+
 
 def run(
     scope: Scope,
@@ -139,10 +148,108 @@ def run(
 
     Raises `SettingsError` and `KnowledgeError` where the settings do not fit the program.
     """
-    start = time.perf_counter()
     with _without_collector():
-        texts = Texts(scope.root)
-        reading = read_program(scope, settings, texts, cache_folder, jobs, progress)
+        start = time.perf_counter()
+        session = Session(scope, settings, cache_folder=cache_folder, jobs=jobs, progress=progress)
+        return session.result(rules, known, confidence=confidence, mend=mend, start=start)
+
+
+class Session:
+    """A program in memory. `update` reads what has changed and keeps the rest.
+
+    Its answers are those of a run that reads all of it.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        settings: Settings,
+        texts: Texts | None = None,
+        *,
+        cache_folder: Path | None = None,
+        jobs: int = 1,
+        progress: Progress | None = None,
+    ) -> None:
+        self.scope = scope
+        self.settings = settings
+        self.texts = texts or Texts(scope.root)
+        self._cache_folder = cache_folder
+        self._jobs = jobs
+        self._progress = progress
+        self._reading: Reading | None = None
+        self._program: Program | None = None
+        self._discovery = self._discovered()
+        self._intake = self._take_in(self._discovery.sources, progress, stored=True)
+        self._resort()
+
+    @property
+    def reading(self) -> Reading:
+        """The facts of the program as it is now. Raises `SettingsError` where the settings do not fit it."""
+        if self._reading is None:
+            self._reading = _as_reading(self.scope, self.settings, self._discovery, self._intake, self.texts)
+        return self._reading
+
+    @property
+    def program(self) -> Program:
+        """The program as it is now, linked. Raises `SettingsError` and `KnowledgeError`."""
+        if self._program is None:
+            self._program = link(self.reading, self.settings, self.texts)
+        return self._program
+
+    def apply(self, settings: Settings) -> None:
+        """Other settings for the same files."""
+        self.settings = settings
+        self._program = None
+        self.update((), everywhere=True)
+
+    def update(
+        self, changed: Iterable[str], unsaved: Mapping[str, bytes | None] | None = None, *, everywhere: bool = False
+    ) -> None:
+        """Reads the files that have changed on the disk, and those whose `unsaved` text is another or (`None`) is given up.
+
+        `everywhere`: whatever else has come, gone or grown is looked for.
+        """
+        asked = {*changed, *(unsaved or {})}
+        for path, data in (unsaved or {}).items():
+            if data is None:
+                self.texts.unsaved.pop(path, None)
+            else:
+                self.texts.unsaved[path] = data
+        self.texts.forget()
+        self._reading = None
+        before = {source.path: source for source in self._discovery.sources}
+        if everywhere or not all(self._is_plain(path, before) for path in asked):
+            self._discovery = self._discovered()
+        now = {source.path: source for source in self._discovery.sources}
+        again = [source for path, source in now.items() if path in asked or before.get(path) != source]
+        gone = [path for path in before if path not in now]
+        fresh = self._take_in(again, None, stored=len(again) > _MANY)
+        self._intake.without(*gone, *(source.path for source in again))
+        self._intake.add(fresh)
+        self._resort()
+        changes = [*gone, *(source.path for source in again)]
+        if any(source.kind == "text" for path in changes for source in (before.get(path), now.get(path)) if source is not None):
+            # Modules and pinned versions of everything may have changed with it.
+            self._program = None
+        if self._program is not None and len(changes) <= _MANY:
+            for path in changes:
+                self._program.replace(path, self._intake.files.get(path))
+        else:
+            self._program = None
+
+    def result(
+        self,
+        rules: tuple[Rule, ...],
+        known: tuple[Rule, ...],
+        *,
+        confidence: Confidence | None = None,
+        mend: Mend | None = None,
+        start: float | None = None,
+    ) -> Result:
+        """What `rules` find now. `start`: when the run began, for `seconds`."""
+        begin = time.perf_counter() if start is None else start
+        scope, settings, texts, jobs, progress = self.scope, self.settings, self.texts, self._jobs, self._progress
+        reading = self.reading
         stated = [*reading.findings, *_unknown_in_settings(settings, known)]
         least = settings.confidence if confidence is None else confidence
         notes: tuple[str, ...] = ()
@@ -152,7 +259,7 @@ def run(
         try:
             if progress is not None:
                 progress(0, 0, "linking")
-            program = link(reading, settings, texts)
+            program = self.program
             if settings.knowledge:
                 notes = _idle_knowledge(program.knowledge, reading)
                 unused = _unused_knowledge(program.knowledge, reading, settings)
@@ -184,7 +291,7 @@ def run(
             fingerprints=[fingerprint for _, fingerprint in shown],
             failures=sorted(failures, key=lambda failure: (failure.path, failure.message)),
             files=sum(facts.kind != "text" for facts in reading.files.values()),
-            seconds=time.perf_counter() - start,
+            seconds=time.perf_counter() - begin,
             waits=waits,
             skipped={scope.shown(path): why for path, why in sorted(reading.skipped.items())},
             not_checked={scope.shown(path): why for path, why in reading.not_checked.items()},
@@ -197,6 +304,50 @@ def run(
             service=_services(reading, settings, origin),
             rules=rules,
         )
+
+    # ------------------------------------------------------------ reading
+
+    def _discovered(self) -> Discovery:
+        found = discover(self.scope.root, self.scope.under, self.settings.is_excluded)
+        known = {source.path for source in found.sources}
+        for path, data in self.texts.unsaved.items():
+            kind = kind_of_name(path)
+            if kind is None or path in known or os.path.lexists(self.scope.root / path):
+                continue
+            if is_own(path) and not self.settings.is_excluded(path):
+                # It is about to be saved for the first time; what git ignores is not known to be ignored yet.
+                found.sources.append(Source(path, kind, len(data)))
+        found.sources.sort(key=lambda source: source.path)
+        return found
+
+    def _is_plain(self, path: str, known: Mapping[str, Source]) -> bool:
+        """Whether nothing but its text can have changed: it is read already, and its name says of which kind it is."""
+        if path not in known or kind_of_name(path) is None:
+            return False
+        return (path in self.texts.unsaved or os.path.isfile(self.scope.root / path)) and not os.path.islink(self.scope.root / path)
+
+    def _take_in(self, sources: Iterable[Source], progress: Progress | None, *, stored: bool) -> Intake:
+        """Reads sources. `stored`: the cache is asked and told."""
+        held = [source for source in sources if source.path in self.texts.unsaved]
+        cache = Cache(self._cache_folder) if stored and self._cache_folder is not None else None
+        try:
+            rest = [source for source in sources if source.path not in self.texts.unsaved]
+            intake = take_in(self.scope.root, rest, cache, self._jobs, progress)
+        finally:
+            if cache is not None:
+                cache.close()
+        for source in held:
+            intake.put(read_bytes(self.texts.unsaved[source.path], source.path, source.kind))
+        return intake
+
+    def _resort(self) -> None:
+        """Facts stand in the order of their paths, whatever came when."""
+        self._intake.files = dict(sorted(self._intake.files.items()))
+        self._intake.generated.sort()
+
+
+_MANY = 50
+"""Changed files from which on linking all anew is quicker, and the cache is worth opening."""
 
 
 def _services(reading: Reading, settings: Settings, origin: Mapping[str, str]) -> Callable[[str], str]:
@@ -229,13 +380,30 @@ def read_program(
     progress: Progress | None = None,
 ) -> Reading:
     """The discover and read stages."""
-    discovery = discover(scope.root, scope.under, settings.is_excluded)
-    cache = Cache(cache_folder) if cache_folder is not None else None
-    try:
-        intake = take_in(scope.root, discovery.sources, cache, jobs, progress)
-    finally:
-        if cache is not None:
-            cache.close()
+    return Session(scope, settings, texts, cache_folder=cache_folder, jobs=jobs, progress=progress).reading
+
+
+def chosen(settings: Settings, known: tuple[Rule, ...], root: Path) -> tuple[Rule, ...]:
+    """The rules that run where the command line names none.
+
+    Raises `SettingsError` where none of those that the settings select is known: one of several is RS003 and the run goes on;
+    without any nothing would be checked, and the gate would be green for ever.
+    """
+    if settings.select and not any(is_known(selector, known) for selector in settings.select):
+        raise SettingsError(
+            [
+                (
+                    settings.place_or_start("select", str(index)),
+                    f"unknown rule {selector!r} in select{suggestion(selector, known)}",
+                )
+                for index, selector in enumerate(settings.select)
+            ],
+            root,
+        )
+    return selected(known, settings.select, settings.ignore)
+
+
+def _as_reading(scope: Scope, settings: Settings, discovery: Discovery, intake: Intake, texts: Texts) -> Reading:
     if scope.whole:
         _check_declared(scope, settings, [source.path for source in discovery.sources], intake, texts)
     skipped = {**discovery.skipped, **dict.fromkeys(intake.generated, "generated or minified")}
