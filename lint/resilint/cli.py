@@ -169,6 +169,7 @@ def _list(context: click.Context, parameter: click.Parameter, values: tuple[str,
     help="Least severity that makes the exit status 1.",
 )
 @click.option("--root", metavar="DIR", help="Root of the program that PATHS are part of.")
+@click.option("--require-reason", is_flag=True, help="Report suppression comments that give no reason (RS001).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--fix", is_flag=True, help="Fix what can be fixed safely; report what remains.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what may change behaviour; alone, show such fixes.")
@@ -187,11 +188,17 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     Exit status: 0 nothing found at or above --fail-on, 1 something found, 2 wrong usage or settings, 3 internal error; with --diff,
     1 where there is something to change.
     """
+    from dataclasses import replace
+
     from resilint.model import Severity
 
     outputs = [_output(text) for text in options["outputs"]]
     scope, settings = _program(paths, options["root"])
+    if options["require_reason"]:
+        settings = replace(settings, require_reason=True)
     rules, known = _rules(scope, settings, options["select"], options["ignore"])
+    if options["ignore"]:
+        settings = replace(settings, ignore=(*settings.ignore, *options["ignore"]))
     if options["fix"] or options["diff"]:
         from resilint.fix import Fixer
 

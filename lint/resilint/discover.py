@@ -71,6 +71,7 @@ _SUFFIXES = {
     ".yaml": "yaml",
     ".yml": "yaml",
     ".json": "json",
+    ".jsonc": "json",
     ".toml": "toml",
     ".properties": "properties",
     ".ini": "ini",

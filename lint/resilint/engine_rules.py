@@ -20,7 +20,7 @@ UNUSED_SUPPRESSION = Rule(
     code="RS001",
     name="unused-suppression",
     severity=Severity.WARNING,
-    summary="A suppression comment that suppresses nothing.",
+    summary="A suppression comment that suppresses nothing, or that lacks a reason where one is required.",
     languages=frozenset({"py", "go", "yaml"}),
     check=check,
 )

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-READER_VERSION = 4
+READER_VERSION = 5
 """Raised with every change of this module or of a reader: cached facts of another version are not used."""
 
 
@@ -555,7 +555,7 @@ class Import(Struct, frozen=True, gc=False, array_like=True):
 
 class Suppression(Struct, frozen=True, gc=False, array_like=True):
     """A `resilint: ignore[...]` comment. `line` counts from 1; `whole_file` for `ignore-file`; `own_line`: nothing else stands
-    on its line, so it speaks of the next one that is not a comment."""
+    on its lines. It speaks of the lines `first` to `last`: of the line beside it, else of the next one that is not a comment."""
 
     line: int
     column: int
@@ -564,6 +564,8 @@ class Suppression(Struct, frozen=True, gc=False, array_like=True):
     reason: str
     whole_file: bool
     own_line: bool
+    first: int
+    last: int
 
 
 class Setting(Struct, frozen=True, gc=False, array_like=True):

@@ -21,7 +21,7 @@ import msgspec
 from resilint.cache import Cache
 from resilint.checking import Checked, Failure, check, failure, input_errors, is_worth_a_process
 from resilint.discover import HEAD, Discovery, Source, discover, every_path, is_own, kind_of_content, kind_of_name
-from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE
+from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE, UNUSED_SUPPRESSION
 from resilint.facts import FileFacts
 from resilint.globs import matcher
 from resilint.homes import Homes
@@ -274,7 +274,7 @@ class Session:
             files = reading.files if mend is None or program is None else program.files
             running = {rule.code for rule in rules}
             found = [finding for finding in (*stated, *checked.findings) if finding.code in running]
-            found = apply(found, files, texts.lines, known, _complete(rules, failures))
+            found = apply(found, files, texts.lines, known, _complete(rules, failures), require_reason=_requires_reason(settings))
             found = _filtered(found, scope, settings, known)
             sure = [finding for finding in found if finding.confidence >= least]
             unsure, found = len(found) - len(sure), sure
@@ -601,6 +601,11 @@ def _complete(rules: tuple[Rule, ...], failures: list[Failure]) -> tuple[Rule, .
     if "" in broken:
         return tuple(rule for rule in rules if rule == UNKNOWN_RULE)
     return tuple(rule for rule in rules if rule.code not in broken)
+
+
+def _requires_reason(settings: Settings) -> bool:
+    """Whether suppressions without a reason are reported: whatever rules are selected, unless RS001 is ignored."""
+    return settings.require_reason and not any(matches(selector, UNUSED_SUPPRESSION) for selector in settings.ignore)
 
 
 def _filtered(findings: Iterable[Finding], scope: Scope, settings: Settings, known: tuple[Rule, ...]) -> list[Finding]:

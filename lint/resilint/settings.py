@@ -114,6 +114,8 @@ class Settings:
     safety_factor: float = 0.7
     retry_budget: int = 4
     memory_headroom: float = 0.9
+    require_reason: bool = False
+    """A suppression comment without a reason is a finding."""
     fix: Mapping[str, float] = field(default_factory=dict)
     """Values that fixes may write, by the keys of `FIX_TIMES` and `FIX_COUNTS`."""
     services: Mapping[str, Service] = field(default_factory=dict)
@@ -505,6 +507,7 @@ class Checker:
             "safety_factor": self._share,
             "retry_budget": self._count,
             "memory_headroom": self._share,
+            "require_reason": self._flag,
             "fix": self._fix,
             "services": self._map_of(self._service),
             "knowledge": self._knowledge,
@@ -620,6 +623,12 @@ class Checker:
         if isinstance(node.value, int | float) and not isinstance(node.value, bool):
             return float(node.value)
         self._expected(node, path, "a number")
+        return None
+
+    def _flag(self, node: _Node, path: tuple[str, ...]) -> bool | None:
+        if isinstance(node.value, bool):
+            return node.value
+        self._expected(node, path, "true or false")
         return None
 
     def _share(self, node: _Node, path: tuple[str, ...]) -> float | None:

@@ -12,15 +12,12 @@ from resilint.model import Finding, Rule, Span
 from resilint.registry import is_known, matches, suggestion
 from resilint.text import Lines
 
-_COMMENT = ("#", "//", "/*", "*", "<!--", ";", "--")
-
 
 @dataclass
 class _Comment:
-    """A suppression, the line it speaks of, and which of its selectors have suppressed something."""
+    """A suppression, and which of its selectors have suppressed something."""
 
     written: Suppression
-    line: int
     used: set[str] = field(default_factory=set)
 
     def answers(self, rule: Rule) -> bool:
@@ -33,15 +30,18 @@ class _Comment:
 class _Comments:
     """The suppressions of one file, by what they speak of: a file may have as many as lines."""
 
-    def __init__(self, written: Iterable[Suppression], lines: Lines) -> None:
-        targets: dict[int, int] = {}
-        found = [_Comment(one, _target(one, lines, targets)) for one in sorted(written, key=lambda one: -one.line)]
-        self.all = found[::-1]
+    def __init__(self, written: Iterable[Suppression]) -> None:
+        self.all = [_Comment(one) for one in written]
         self._whole = [comment for comment in self.all if comment.written.whole_file]
         self._by_line: dict[int, list[_Comment]] = {}
+        self._wide: list[_Comment] = []
+        """Those that speak of several lines: a tag of XML."""
         for comment in self.all:
-            if not comment.written.whole_file:
-                self._by_line.setdefault(comment.line, []).append(comment)
+            if comment.written.whole_file:
+                continue
+            self._by_line.setdefault(comment.written.last, []).append(comment)
+            if comment.written.first != comment.written.last:
+                self._wide.append(comment)
         self._in_file: dict[str, bool] = {}
 
     def answer(self, finding: Finding, rule: Rule) -> bool:
@@ -49,8 +49,9 @@ class _Comments:
 
         A comment may also stand at the end of the last line: that is where formatters leave it when they break a statement.
         """
-        places = {finding.span.line, finding.span.end_line}
-        answers = [comment.answers(rule) for line in places for comment in self._by_line.get(line, ())]
+        first, last = finding.span.line, finding.span.end_line
+        answers = [comment.answers(rule) for line in {first, last} for comment in self._by_line.get(line, ())]
+        answers += [comment.answers(rule) for comment in self._wide if comment.written.first <= first < comment.written.last]
         if rule.code not in self._in_file:
             in_file = [comment.answers(rule) for comment in self._whole]
             self._in_file[rule.code] = any(in_file)
@@ -63,14 +64,17 @@ def apply(
     lines: Callable[[str], Lines],
     known: Iterable[Rule],
     ran: Iterable[Rule],
+    *,
+    require_reason: bool = False,
 ) -> list[Finding]:
     """The findings that no comment suppresses, and what is wrong with the comments themselves.
 
-    A comment for a rule that did not run is not called unused.
+    A comment for a rule that did not run is not called unused. With `require_reason` one that gives none is a finding, which no
+    comment answers: it would be the reason that is missing.
     """
     rules = tuple(known)
     by_code = {rule.code: rule for rule in rules}
-    comments = {path: _Comments(facts.suppressions, lines(path)) for path, facts in files.items() if facts.suppressions}
+    comments = {path: _Comments(facts.suppressions) for path, facts in files.items() if facts.suppressions}
     kept = [finding for finding in findings if not _answered(finding, by_code, comments)]
     running = tuple(ran)
     # What is unused can be said only after everything else has been answered.
@@ -80,28 +84,26 @@ def apply(
     for path, found in comments.items():
         complaints = [finding for comment in found.all for finding in _unused(path, comment, lines(path), rules, running)]
         kept += [finding for finding in complaints if not _answered(finding, by_code, comments)]
+    if require_reason:
+        kept += [_unexplained(path, comment) for path, found in comments.items() for comment in found.all if _lacks_reason(comment)]
     return kept
+
+
+def _lacks_reason(comment: _Comment) -> bool:
+    # One that names no rule is reported for that already.
+    return bool(comment.written.codes) and not comment.written.reason
+
+
+def _unexplained(path: str, comment: _Comment) -> Finding:
+    codes = ", ".join(comment.written.codes)
+    message = f"suppression of {codes} gives no reason: write it behind the bracket, on the same line"
+    return UNUSED_SUPPRESSION.finding(_span(path, comment.written), message)
 
 
 def _answered(finding: Finding, by_code: Mapping[str, Rule], comments: Mapping[str, _Comments]) -> bool:
     rule = by_code.get(finding.code)
     there = comments.get(finding.span.path)
     return rule is not None and there is not None and there.answer(finding, rule)
-
-
-def _target(written: Suppression, lines: Lines, below: dict[int, int]) -> int:
-    """The line a comment speaks of: its own, or the next one that is no comment. `below`: what comments further down speak of."""
-    line = written.line
-    if not written.own_line:
-        return line
-    line += 1
-    while lines.line(line).lstrip().startswith(_COMMENT):
-        if line in below:
-            line = below[line]
-            break
-        line += 1
-    below[written.line] = line
-    return line
 
 
 def _span(path: str, written: Suppression) -> Span:
@@ -127,7 +129,9 @@ def _unused(path: str, comment: _Comment, lines: Lines, known: tuple[Rule, ...],
         return
     idle = [selector for selector in comment.written.codes if selector not in comment.used and _all_ran(selector, known, ran)]
     if idle:
-        where = "in this file" if comment.written.whole_file else f"on line {comment.line}"
+        first, last = comment.written.first, comment.written.last
+        lines_meant = f"on line {first}" if first == last else f"on lines {first} to {last}"
+        where = "in this file" if comment.written.whole_file else lines_meant
         yield UNUSED_SUPPRESSION.finding(span, f"suppression of {', '.join(idle)} is not needed: nothing to suppress {where}")
 
 

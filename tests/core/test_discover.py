@@ -38,6 +38,7 @@ def paths(found: Discovery) -> list[str]:
         ("deploy/a.yml", "yaml"),
         ("a.YAML", "yaml"),
         ("a.json", "json"),
+        ("tsconfig.jsonc", "json"),
         ("a.toml", "toml"),
         ("a.properties", "properties"),
         ("setup.cfg", "ini"),

@@ -57,10 +57,189 @@ def test_a_deselected_rule_is_not_called_unused(toy: Path, report: Run) -> None:
     assert found(report(code=0)) == []
 
 
-def test_other_comment_syntaxes(toy: Path, report: Run) -> None:
-    (toy / "main.go").write_text("package main\n\nfunc main() {\n\twait_long(1) // resilint: ignore[RS101] known\n}\n")
-    (toy / "nginx.conf").write_text("# resilint: ignore[RS101] known\nx wait_long();\n")
+# Name of the file, a comment, what stands above and below the line that waits, and that line.
+SYNTAXES = {
+    "Python": ("app.py", "# {}", "", "wait_long(1)", ""),
+    "Go": ("main.go", "// {}", "package main\n\nfunc main() {\n", "\twait_long(1)", "}\n"),
+    "Go, block": ("main.go", "/* {} */", "package main\n\nfunc main() {\n", "\twait_long(1)", "}\n"),
+    "Go, pointer": ("main.go", "// {}", "package main\n\nfunc main(p *int) {\n", "\t*p = wait_long(1)", "}\n"),
+    "Java": ("Main.java", "// {}", "class Main {\n  void run() {\n", "    wait_long(1);", "  }\n}\n"),
+    "Java, block": ("Main.java", "/* {} */", "class Main {\n  void run() {\n", "    wait_long(1);", "  }\n}\n"),
+    "Java, documentation": ("Main.java", "/** {} */", "class Main {\n", "  int x = wait_long(1);", "}\n"),
+    "Java, decrement": ("Main.java", "// {}", "class Main {\n  void run(int i) {\n", "    --i; wait_long(1);", "  }\n}\n"),
+    "YAML": ("app.yaml", "# {}", "a:\n", "  - wait_long(1)", "b: 1\n"),
+    "YAML, Helm": ("templates/app.yaml", "{{{{- /* {} */ -}}}}", "a:\n", "  - wait_long(1)", "b: 1\n"),
+    "YAML, Jinja": ("app.yaml", "{{# {} #}}", "{% if x %}\na:\n", "  - wait_long(1)", "{% endif %}\n"),
+    "JSON, line": ("app.json", "// {}", "{\n", '  "a": "wait_long(1)"', "}\n"),
+    "JSON, block": ("app.jsonc", "/* {} */", "{\n", '  "a": "wait_long(1)"', "}\n"),
+    "TOML": ("app.toml", "# {}", "[a]\n", 'x = "wait_long(1)"', "y = 1\n"),
+    "INI, hash": ("app.ini", "# {}", "[a]\n", "x = wait_long(1)", "y = 1\n"),
+    "INI, semicolon": ("app.ini", "; {}", "[a]\n", "x = wait_long(1)", "y = 1\n"),
+    "systemd": ("app.service", "# {}", "[Service]\n", "ExecStart=wait_long(1)", "Restart=no\n"),
+    "properties, hash": ("app.properties", "# {}", "a=1\n", "x=wait_long(1)", "y=1\n"),
+    "properties, mark": ("app.properties", "! {}", "a=1\n", "x=wait_long(1)", "y=1\n"),
+    "env": (".env", "# {}", "A=1\n", "X=wait_long(1)", "Y=1\n"),
+    "nginx": ("nginx.conf", "# {}", "http {\n", "  x wait_long(1);", "}\n"),
+    "HAProxy": ("haproxy.cfg", "# {}", "defaults\n", "  x wait_long(1)", "  y 1\n"),
+    "HCL, hash": ("main.tf", "# {}", 'a "b" {\n', '  x = "wait_long(1)"', "}\n"),
+    "HCL, line": ("main.tf", "// {}", 'a "b" {\n', '  x = "wait_long(1)"', "}\n"),
+    "HCL, block": ("main.tf", "/* {} */", 'a "b" {\n', '  x = "wait_long(1)"', "}\n"),
+    "XML": ("logback.xml", "<!-- {} -->", "<beans>\n", '  <b c="wait_long(1)"/>', "</beans>\n"),
+    "Dockerfile": ("Dockerfile", "# {}", "FROM x\n", "RUN wait_long(1)", "USER y\n"),
+}
+CLOSED = [name for name, syntax in SYNTAXES.items() if not syntax[1].endswith("{}")]
+"""Comments that end before their line does."""
+each_syntax = pytest.mark.parametrize("syntax", SYNTAXES.values(), ids=SYNTAXES)
+Syntax = tuple[str, str, str, str, str]
+REASON = "resilint: ignore[RS101] known"
+
+
+def place(toy: Path, syntax: Syntax, above: str = "", behind: str = "", before: str = "") -> int:
+    """Writes the file with comments around the line that waits; gives the number of that line."""
+    name, _, head, line, tail = syntax
+    (toy / name).parent.mkdir(exist_ok=True)
+    (toy / name).write_text(f"{head}{above}{before}{line}{behind}\n{tail}", "utf-8")
+    return (head + above).count("\n") + 1
+
+
+@each_syntax
+def test_every_syntax_is_found_without_a_comment(toy: Path, report: Run, syntax: Syntax) -> None:
+    line = place(toy, syntax)
+    assert found(report()) == [(line, "RS101")]
+
+
+@each_syntax
+def test_every_syntax_on_the_line(toy: Path, report: Run, syntax: Syntax) -> None:
+    place(toy, syntax, behind="  " + syntax[1].format(REASON))
     assert found(report(code=0)) == []
+
+
+@pytest.mark.parametrize("name", [name for name in CLOSED if "YAML" not in name])
+def test_a_comment_that_ends_may_stand_before_its_line(toy: Path, report: Run, name: str) -> None:
+    place(toy, SYNTAXES[name], before=SYNTAXES[name][1].format(REASON))
+    assert found(report(code=0)) == []
+
+
+@each_syntax
+def test_every_syntax_above_the_line(toy: Path, report: Run, syntax: Syntax) -> None:
+    comment = syntax[1]
+    place(toy, syntax, above=f"  {comment.format(REASON)}\n  {comment.format('and more words')}\n")
+    assert found(report(code=0)) == []
+    line = place(toy, syntax, above=f"{comment.format(REASON)}\n\n")
+    assert found(report()) == sorted([(line - 2, "RS001"), (line, "RS101")])
+
+
+@pytest.mark.parametrize("name", [name for name in CLOSED if "Jinja" not in name])
+def test_a_comment_over_several_lines(toy: Path, report: Run, name: str) -> None:
+    opening, closing = SYNTAXES[name][1].format("|").split("|")
+    above = f"{opening}\n  {REASON}\n  and more words\n  wait_short is a word too {closing}\n"
+    place(toy, SYNTAXES[name], above=above)
+    assert found(report(code=0)) == []
+    if "YAML" not in name:
+        # Further words behind it on the last line make that the line it speaks of.
+        place(toy, SYNTAXES[name], before=f"{opening}\n  {REASON}\n{closing}")
+        assert found(report(code=0)) == []
+
+
+@each_syntax
+def test_every_syntax_for_the_file(toy: Path, report: Run, syntax: Syntax) -> None:
+    name, comment, head, line, tail = syntax
+    (toy / name).parent.mkdir(exist_ok=True)
+    text = comment.format("resilint: ignore-file[RS101] known")
+    (toy / name).write_text(f"{head}{line}\n{tail}", "utf-8")
+    assert len(report()["findings"]) == 1
+    for whole in (f"{text}\n{head}{line}\n{tail}", f"{head}{line}\n{text}\n{tail}", f"{head}{line}\n{tail}{text}"):
+        (toy / name).write_text(whole, "utf-8")
+        assert [one for one in report(code=0)["findings"] if one["code"] != "RS002"] == []
+
+
+@each_syntax
+def test_every_syntax_without_need(toy: Path, report: Run, syntax: Syntax) -> None:
+    name, comment, head, line, tail = syntax
+    quiet: Syntax = (name, comment, head, line.replace("wait_long", "go_on"), tail)
+    place(toy, quiet, above=f"{comment.format(REASON)}\n")
+    (one,) = report()["findings"]
+    number = head.count("\n") + 1
+    opening, closing = comment.format("|").split("|")
+    assert (one["code"], one["line"], one["column"]) == ("RS001", number, len(opening) + 1)
+    assert one["end_column"] == one["column"] + len(REASON + closing)
+    assert one["message"] == f"suppression of RS101 is not needed: nothing to suppress on line {number + 1}"
+
+
+@each_syntax
+def test_every_syntax_with_a_reason_required(toy: Path, report: Run, syntax: Syntax) -> None:
+    comment = syntax[1]
+    place(toy, syntax, above=f"{comment.format(REASON)}\n")
+    assert found(report("--require-reason", code=0)) == []
+    line = place(toy, syntax, above=f"{comment.format('resilint: ignore[RS101]')}\n")
+    assert found(report(code=0)) == []
+    (one,) = report("--require-reason")["findings"]
+    assert (one["code"], one["line"]) == ("RS001", line - 1)
+    assert one["message"] == "suppression of RS101 gives no reason: write it behind the bracket, on the same line"
+
+
+def test_a_comment_above_a_tag_speaks_of_its_attributes(toy: Path, report: Run) -> None:
+    tag = '  <b c="1"\n     d="wait_long(1)"\n     e="2"/>'
+    for text in (f"  <!-- {REASON} -->\n{tag}", f"{tag} <!-- {REASON} -->", f"<!-- {REASON} -->{tag}"):
+        (toy / "logback.xml").write_text(f"<beans>\n{text}\n</beans>\n")
+        assert found(report(code=0)) == []
+    quiet = tag.replace("wait_long", "go_on")
+    (toy / "logback.xml").write_text(f"<beans>\n  <!-- {REASON} -->\n{quiet}\n  <c>wait_long(1)</c>\n</beans>\n")
+    parsed = report()["findings"]
+    assert [(one["line"], one["code"]) for one in parsed] == [(2, "RS001"), (6, "RS101")]
+    assert parsed[0]["message"].endswith("nothing to suppress on lines 3 to 5")
+
+
+def test_two_comments_before_a_line(toy: Path, report: Run) -> None:
+    head, tail = "package main\n\nfunc main() {\n", "\n}\n"
+    for line in ("/* a */ /* resilint: ignore[RS101] b */ wait_long(1)", "wait_long(1) /* a */ // resilint: ignore[RS101] b"):
+        (toy / "main.go").write_text(f"{head}\t{line}{tail}")
+        assert found(report(code=0)) == []
+    (toy / "main.go").write_text(f"{head}\t/* a */ // resilint: ignore[RS101] b\n\twait_long(1){tail}")
+    assert found(report(code=0)) == []
+
+
+def test_text_that_looks_like_a_comment_suppresses_nothing(toy: Path, report: Run) -> None:
+    (toy / "main.tf").write_text('a "b" {\n  x = "wait_long(1) // resilint: ignore[RS101] /* resilint: ignore[RS101]"\n}\n')
+    (toy / "app.json").write_text('{"a": "wait_long(1) // resilint: ignore[RS101] /* resilint: ignore[RS101]"}\n')
+    assert [one["code"] for one in report()["findings"]] == ["RS101", "RS101"]
+
+
+# ---------------------------------------------------------------- reasons
+
+
+@pytest.mark.parametrize(
+    ("comment", "given"),
+    [
+        ("# resilint: ignore[RS101] because", True),
+        ("# resilint: ignore[RS101]: because", True),
+        ("# resilint: ignore[RS101] - because", True),
+        ("# resilint: ignore[RS101] #12 is open", False),
+        ("# resilint: ignore[RS101]", False),
+        ("# resilint: ignore[RS101] --", False),
+        ("# resilint: ignore[RS101]  # noqa: E501", False),
+        ("# resilint: ignore[RS101, RS001]", False),
+    ],
+)
+def test_what_a_reason_is(toy: Path, report: Run, comment: str, given: bool) -> None:
+    (toy / "app.py").write_text(f"wait_long(1)  {comment}\n")
+    assert found(report("--require-reason", code=0 if given else 1)) == ([] if given else [(1, "RS001")])
+
+
+def test_reasons_are_required_by_the_settings_too(toy: Path, report: Run, resilint: Run) -> None:
+    (toy / "app.py").write_text("# resilint: ignore-file[RS101]\nwait_long(1)  # resilint: ignore[RS1]\n")
+    (toy / "resilint.yaml").write_text("require_reason: true\n")
+    assert found(report()) == [(1, "RS001"), (2, "RS001")]
+    # Whatever is selected: what the settings require would else silently not be required.
+    assert found(report("--select", "RS101")) == [(1, "RS001"), (2, "RS001")]
+    assert found(report("--ignore", "RS001", code=0)) == []
+    (toy / "resilint.yaml").write_text("require_reason: true\nignore: [unused-suppression]\n")
+    assert found(report(code=0)) == []
+    (toy / "resilint.yaml").write_text("require_reason: 1\n")
+    assert (
+        resilint("check", code=2).stderr
+        == "resilint: resilint.yaml:1:17: require_reason must be true or false, not a whole number (1)\n"
+    )
 
 
 def test_unreadable_files_can_be_suppressed(toy: Path, report: Run) -> None:

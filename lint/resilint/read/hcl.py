@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from resilint.facts import FileFacts, Setting
-from resilint.read.comments import line_comments, suppressions
+from resilint.read.comments import comments_of, suppressions
 from resilint.read.settings import (
     MAX_DEPTH,
     MAX_ELEMENTS,
@@ -32,6 +32,10 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U00([0-9a-fA-F]{6})|(.))|\$\$\{|%%
 _MEANINGS = {"n": "\n", "r": "\r", "t": "\t"}
 _WORDS: dict[bytes, tuple[Kind, str]] = {b"true": ("bool", "true"), b"false": ("bool", "false"), b"null": ("null", "")}
 _WORD = re.compile(rb"(?:true|false|null)(?=[ \t\r\n,;\])}#/]|\Z)")
+_TOKENS = re.compile(
+    rb'"(?:[^"\\\r\n]++|\\.)*+"?|(?<!\S)(?P<comment>#[^\r\n]*+|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|\Z))'
+)
+"""Strings and comments. A comment stands behind white space: in a heredoc `//` and `#` are often part of an address."""
 
 
 def read(data: bytes) -> FileFacts:
@@ -50,7 +54,7 @@ def read(data: bytes) -> FileFacts:
     return FileFacts(
         "hcl",
         settings=tuple(last_wins(reader.out)),
-        suppressions=suppressions(data, line_comments(data, b"#", b"//", b"/*")),
+        suppressions=suppressions(data, comments_of(data, _TOKENS)),
         errors=tuple(errors),
     )
 

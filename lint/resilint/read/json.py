@@ -6,7 +6,7 @@ import json
 import re
 
 from resilint.facts import FileFacts, Setting
-from resilint.read.comments import line_comments, suppressions
+from resilint.read.comments import comments_of, suppressions
 from resilint.read.settings import (
     MAX_DEPTH,
     MAX_ELEMENTS,
@@ -36,6 +36,8 @@ _WORDS: dict[bytes, tuple[Kind, str]] = {
     b"-Infinity": ("float", "-inf"),
 }
 _BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_TOKENS = re.compile(rb'"(?:[^"\\\r\n]++|\\.)*+"?|(?P<comment>//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|\Z))')
+"""Strings and comments."""
 
 
 def read(data: bytes) -> FileFacts:
@@ -53,7 +55,7 @@ def read(data: bytes) -> FileFacts:
     return FileFacts(
         "json",
         settings=tuple(last_wins(settings)),
-        suppressions=suppressions(data, line_comments(data, b"//", b"/*")),
+        suppressions=suppressions(data, comments_of(data, _TOKENS)),
         errors=tuple(errors),
     )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import cast
 
 from tree_sitter import Language, Node
 
 from resilint.facts import ReadError
+from resilint.read.comments import CommentAt, covering
 
 ERROR_KIND = 65535
 """`Node.kind_id` of an ERROR node, which is outside the language's table of kinds."""
@@ -60,23 +60,21 @@ def _holds_smaller(node: Node) -> bool:
 _MANY = 200
 
 
-def comment_finder(root: Node, comment_kinds: tuple[int, ...]) -> Callable[[int], int | None]:
+def comment_finder(root: Node, comment_kinds: tuple[int, ...]) -> CommentAt:
     """`comment_at` for `comments.suppressions`, from the comment nodes of a tree."""
     asked = 0
     found: tuple[list[int], list[int]] | None = None
 
-    def comment_at(offset: int) -> int | None:
+    def comment_at(offset: int) -> tuple[int, int] | None:
         nonlocal asked, found
         asked += 1
         if asked <= _MANY:
             node = root.descendant_for_byte_range(offset, offset)
-            return node.start_byte if node is not None and node.kind_id in comment_kinds else None
+            return (node.start_byte, node.end_byte) if node is not None and node.kind_id in comment_kinds else None
         # Each of these looks goes through all nodes beside the right one: many of them cost more than one walk.
         if found is None:
             found = _comments(root, comment_kinds)
-        starts, ends = found
-        index = bisect_right(starts, offset) - 1
-        return starts[index] if index >= 0 and offset < ends[index] else None
+        return covering(offset, *found)
 
     return comment_at
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
 from xml.parsers import expat
 
 from resilint.facts import FileFacts, ReadError, Setting
@@ -30,6 +29,7 @@ MAX_SETTINGS = 200_000
 
 _NAME = re.compile(rb"<[^\s/>]*+")
 _ATTRIBUTE = re.compile(rb"\s*+([^\s=/>\"']++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
+_TAG = re.compile(rb"<[^<>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']*+)*+>")
 _TAG_END = re.compile(rb"[^>]*+>")
 _TOO_DEEP = "nested too deeply"
 
@@ -47,7 +47,7 @@ def read(data: bytes) -> FileFacts:
     return FileFacts(
         "xml",
         settings=tuple(setting for setting in reader.out if setting is not None),
-        suppressions=suppressions(data, reader.comment_at()),
+        suppressions=suppressions(data, reader.comment_at, reader.tag_at),
         errors=() if error is None else (error,),
     )
 
@@ -108,15 +108,16 @@ class _Reader:
             self._close(self.stack.pop(), len(self.data), len(self.data))
         return error
 
-    def comment_at(self) -> Callable[[int], int | None]:
-        """Where the comment starts that covers an offset."""
-        starts = [start for start, _ in self.comments]
+    def comment_at(self, offset: int) -> tuple[int, int] | None:
+        """The comment that covers an offset."""
+        index = bisect_right(self.comments, (offset, len(self.data))) - 1
+        return self.comments[index] if index >= 0 and offset < self.comments[index][1] else None
 
-        def covering(offset: int) -> int | None:
-            index = bisect_right(starts, offset) - 1
-            return starts[index] if index >= 0 and offset < self.comments[index][1] else None
-
-        return covering
+    def tag_at(self, offset: int) -> tuple[int, int]:
+        """The tag that covers an offset: no comment can stand between its attributes."""
+        start = self.data.rfind(b"<", 0, offset + 1)
+        match = _TAG.match(self.data, start) if start >= 0 else None
+        return match.span() if match is not None and offset < match.end() else (offset, offset)
 
     def _start(self, name: str, attributes: list[str]) -> None:
         if self.left_out:

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from resilint.facts import FileFacts, ReadError, Setting
-from resilint.read.comments import line_comments, suppressions
+from resilint.read.comments import comments_of, either, line_comments, suppressions
 from resilint.read.settings import (
     MAX_DEPTH,
     MAX_ELEMENTS,
@@ -46,6 +46,11 @@ _CODED = re.compile("[\ue000-\ue1ff]+")
 _PROPERTIES = re.compile(rb"(?:[&!][^\s,\[\]{}]*\s+)*")
 _SEPARATOR = re.compile(rb"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 
+_TEMPLATE_COMMENT = re.compile(
+    rb"(?P<comment>\{\{-?[ \t]*+/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/(?:[ \t]*+-?\}\})?|\Z)"
+    rb"|(?<!\$)\{#[^#\r\n]*+(?:#(?!\})[^#\r\n]*+)*+(?:#\})?)"
+)
+"""Comments of the templates that make YAML: `{{/* … */}}` of Helm, `{# … #}` of Jinja on one line."""
 _INT = re.compile(r"[-+]?(?:0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*)\Z")
 _FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*|[0-9][0-9_]*(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
@@ -67,7 +72,7 @@ def read(data: bytes) -> FileFacts:
     return FileFacts(
         "yaml",
         settings=tuple(stream.settings),
-        suppressions=suppressions(data, line_comments(data, b"#")),
+        suppressions=suppressions(data, either(line_comments(data, b"#"), comments_of(data, _TEMPLATE_COMMENT))),
         errors=tuple(stream.errors[:MAX_ERRORS]),
     )
 
