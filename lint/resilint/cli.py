@@ -17,6 +17,8 @@ from resilint.own_files import reason
 from resilint.terminal import is_terminal, knows_links, wants_color
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from resilint.fix import Fixer
     from resilint.model import Rule
     from resilint.progress import Bar
@@ -142,8 +144,25 @@ def _list(context: click.Context, parameter: click.Parameter, values: tuple[str,
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
 
 
+def _files(context: click.Context, parameter: click.Parameter, written: str) -> list[CompletionItem]:
+    """For a shell: files and folders, which it completes itself."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(written, type="file")]
+
+
+def _rules_like(context: click.Context, parameter: click.Parameter, written: str) -> list[str]:
+    """For a shell: the rules whose code or name begins with what is written, the last one of a list."""
+    before, comma, last = written.rpartition(",")
+    try:
+        known = _known()
+    except Wrong:
+        return []
+    return [f"{before}{comma}{word}" for rule in known for word in (rule.code, rule.name) if word.startswith(last)]
+
+
 @main.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=_files)
 @click.option("--format", "kind", type=click.Choice(FORMATS), default="text", show_default=True, help="Format of the report.")
 @click.option(
     "--output",
@@ -156,10 +175,11 @@ def _list(context: click.Context, parameter: click.Parameter, values: tuple[str,
     "--select",
     multiple=True,
     callback=_list,
+    shell_complete=_rules_like,
     metavar="RULES",
     help="Rules to run: codes, names or prefixes such as RS1. Previews run only when named here.",
 )
-@click.option("--ignore", multiple=True, callback=_list, metavar="RULES", help="Rules not to run.")
+@click.option("--ignore", multiple=True, callback=_list, shell_complete=_rules_like, metavar="RULES", help="Rules not to run.")
 @click.option("--confidence", type=click.Choice(["low", "medium", "high"]), help="Report findings at least this sure.")
 @click.option(
     "--fail-on",
@@ -494,7 +514,7 @@ def _put_out(outputs: Iterable[tuple[str | None, str]], form: str, written: Call
 
 
 @main.command()
-@click.argument("rule")
+@click.argument("rule", shell_complete=_rules_like)
 def explain(rule: str) -> None:
     """Show the page of RULE (a code or a name)."""
     from resilint import docs, registry
@@ -614,6 +634,81 @@ def budget(
         click.echo(one_line(f"{failure.path}: {failure.message}"), err=True)
     if reading.failures:
         sys.exit(3)
+
+
+# ---------------------------------------------------------------- to start with
+
+
+@main.command()
+@click.argument("directory", default=".")
+@click.option("--force", is_flag=True, help="Write resilint.yaml anew where there is one.")
+def init(directory: str, force: bool) -> None:
+    """Write a commented resilint.yaml for what is found in DIRECTORY, and print what to paste into its CI."""
+    from resilint import init
+    from resilint.scope import ScopeError, scope_of
+    from resilint.settings import FILE, PYPROJECT, SettingsError, find
+
+    here = _here()
+    try:
+        scope = scope_of((directory,), None, here)
+    except ScopeError as problem:
+        raise _wrong([str(problem)]) from None
+    if not os.path.isdir(here / directory):
+        raise _wrong([f"{directory}: not a directory"])
+    root = scope.root
+
+    def shown(name: str) -> str:
+        return os.path.relpath(root / name, here)
+
+    if os.path.lexists(root / FILE) and not force:
+        raise _wrong([f"{shown(FILE)} is there already: --force writes it anew"])
+    try:
+        other = find(root)
+    except SettingsError as problem:
+        # What is broken may be what is to be replaced; what lies beside it would still be in the way.
+        other = None
+        if not force or not os.path.lexists(root / FILE):
+            raise _wrong(problem.seen_from(here)) from None
+    if other is not None and other.name == PYPROJECT and other.parent == root:
+        raise _wrong([f"{shown(PYPROJECT)} has [tool.resilint]: settings stand in one of the two files"])
+    if other is not None and other.parent != root and not force:
+        raise _wrong([f"{os.path.relpath(other, here)} holds for this directory already: --force writes settings of its own"])
+    found = init.find(root)
+    try:
+        init.write(root, found)
+    except OSError as problem:
+        raise Broken(f"{shown(FILE)}: cannot be written: {reason(problem)}") from None
+    _echo(init.advice(found, main.commands, shown))
+
+
+@main.command()
+@click.argument("kind", type=click.Choice(["settings", "knowledge"]), metavar="settings|knowledge")
+def schema(kind: str) -> None:
+    """Print the JSON Schema of resilint.yaml, or of knowledge files, for editors."""
+    import json
+
+    from resilint import schemas
+
+    _echo(json.dumps(schemas.settings_schema() if kind == "settings" else schemas.knowledge_schema(), indent=1, ensure_ascii=False))
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
+def completion(shell: str) -> None:
+    """Print what completes resilint's commands in a shell, for its start-up file.
+
+    \b
+    bash: eval "$(resilint completion bash)"
+    zsh:  eval "$(resilint completion zsh)"
+    fish: resilint completion fish | source
+    """
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None, shell
+    # Its check of the version would start the shell; it only warns of what is older than 4.4.
+    script = found(main, {}, "resilint", "_RESILINT_COMPLETE")
+    _echo(script.source_template % script.source_vars())
 
 
 def _echo(text: str) -> None:
