@@ -112,6 +112,7 @@ _HEAD = f"""\
 #exclude: ["**/testdata/**"]  # files that are no part of the program
 #per_path: {{"scripts/**": {{ignore: [RS109]}}}}
 #test_paths: ["tests/**", "**/*_test.go"]  # code that waits may be found in; default: tests, scripts and examples
+#require_reason: true  # of suppression comments
 #severity: {{RS205: info}}
 #confidence: medium  # report at and above: low, medium, high
 #safety_factor: 0.7  # share of a caller's timeout that a queue may use up
