@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 
+from resilint import docs
 from resilint.engine_rules import ENGINE_RULES, UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.model import Rule
 
@@ -51,8 +52,10 @@ def rules_of(point: EntryPoint) -> list[Rule]:
             for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name)
             if _MODULE.fullmatch(module.name)
         ]
-    except Exception as problem:
-        raise RegistryError(f"the rules of {point.value} cannot be loaded: {type(problem).__name__}: {problem}") from problem
+    except (Exception, SystemExit) as problem:
+        # A module that ends the program would end it with an exit status that means something else.
+        said = " ".join(f"{type(problem).__name__}: {problem}".split())
+        raise RegistryError(f"the rules of {point.value} cannot be loaded: {said}") from problem
     return [_checked(module, own) for module in modules]
 
 
@@ -69,6 +72,8 @@ def _checked(module: ModuleType, own: bool) -> Rule:
         raise RegistryError(f"{module.__name__} holds {rule.code} {rule.name}: the module's name must be code and name")
     if (code[1] == OWN_PREFIX) != own:
         raise RegistryError(f"{module.__name__}: the prefix {OWN_PREFIX} is {'missing' if own else 'reserved'}: {rule.code}")
+    if not own and docs.page(rule) is None:
+        raise RegistryError(f"{module.__name__}: {rule.code} has no page: write {docs.FOLDER}/{rule.code}.md in the package")
     return rule
 
 

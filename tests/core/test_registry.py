@@ -29,8 +29,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
         folder = tmp_path / package_name
         folder.mkdir()
         (folder / "__init__.py").write_text("")
+        (folder / "rule_docs").mkdir()
         for name, text in modules.items():
             (folder / f"{name}.py").write_text(text)
+            (folder / "rule_docs" / f"{name.partition('_')[0].upper()}.md").write_text("# A page\n")
         point = EntryPoint("theirs", package_name, registry.GROUP)
         monkeypatch.setattr(registry, "entry_points", lambda group: [point])
         registry.rules.cache_clear()
@@ -60,6 +62,7 @@ def test_a_package_of_rules(package: Package) -> None:
         ("theirs_c", {"ab1_one": rule("AB1", "other")}, "the module's name must be code and name"),
         ("theirs_d", {"ab1_one": "x = 1\n"}, "holds no RULE"),
         ("theirs_e", {"ab1_one": "1 / 0\n"}, "cannot be loaded: ZeroDivisionError"),
+        ("theirs_m", {"ab1_one": "raise SystemExit(0)\n"}, "cannot be loaded: SystemExit: 0"),
         ("theirs_f", {"ab1_unused_suppression": rule("AB1", "unused-suppression")}, "has the name of RS001"),
         ("theirs_g", {"ab1_One": rule("AB1", "One")}, "a code is capitals and a number"),
         ("theirs_h", {"ab1_one": rule("AB1", "one"), "ab1_one_": rule("AB1", "one")}, "must be code and name"),
@@ -75,6 +78,13 @@ def test_a_code_belongs_to_one_package(package: Package, monkeypatch: pytest.Mon
     points = [package("theirs_i", ab1_one=rule("AB1", "one")), package("theirs_j", ab1_one=rule("AB1", "one"))]
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
     with pytest.raises(RegistryError, match="rule AB1 of theirs_j exists already"):
+        registry.rules()
+
+
+def test_a_rule_needs_a_page(package: Package, tmp_path: Path) -> None:
+    package("theirs_l", ab1_one=rule("AB1", "one"))
+    (tmp_path / "theirs_l" / "rule_docs" / "AB1.md").unlink()
+    with pytest.raises(RegistryError, match=r"theirs_l.ab1_one: AB1 has no page: write rule_docs/AB1.md in the package"):
         registry.rules()
 
 
