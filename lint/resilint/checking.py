@@ -1,7 +1,7 @@
-"""The check stage: rules in two groups, each asking a program that has answered nothing yet, beside each other where that pays.
+"""The check stage: rules in two groups, beside each other where that pays.
 
-What one question finds may shorten the search of the next. So that the number of processes shows in no finding, the groups are the
-same, and as far apart, in one process.
+What one question finds may shorten the search of the next. So that the number of processes shows in no finding, each group asks a
+program that has answered the questions which both lead to and nothing else, also where one process runs both.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from resilint.program import Program
 
-_APART = "RS1"
-"""Codes of the rules that share the search for waits and what bounds them: about as dear as all the others together."""
+_APART = ("RS1", "RS6")
+"""Codes of the rules of the first group: about as dear as all the others together."""
 _WORTH_A_PROCESS = 4_000
 """Functions in a program below which starting a process takes longer than it saves."""
 
@@ -77,12 +77,17 @@ def check(program: Program, rules: Iterable[Rule], *, beside: bool = False, prog
 
     apart = tuple(rule for rule in rules if rule.code.startswith(_APART))
     others = tuple(rule for rule in rules if not rule.code.startswith(_APART))
+    found = Checked()
+    _prepare(program, found)
     helper = _Beside(program, others) if beside and others else None
-    found = _run(program, told(apart), count=True)
+    found.add(_run(program, told(apart)))
     second = helper.result() if helper is not None else None
-    if second is None:
-        second = _run(program.unasked(), told(others), count=False)
-    found.add(second)
+    if second is None and others:
+        program = program.unasked()
+        _prepare(program, Checked())
+        second = _run(program, told(others))
+    if second is not None:
+        found.add(second)
     return found
 
 
@@ -109,7 +114,17 @@ def input_errors() -> tuple[type[Exception], ...]:
     return KnowledgeError, SettingsError
 
 
-def _run(program: Program, rules: Iterable[Rule], *, count: bool) -> Checked:
+def _prepare(program: Program, found: Checked) -> None:
+    """Asks what every report shows and most rules rest on."""
+    try:
+        found.waits = program.statistics()
+    except input_errors():
+        raise
+    except Exception as problem:
+        found.failures.append(failure("", problem))
+
+
+def _run(program: Program, rules: Iterable[Rule]) -> Checked:
     found = Checked()
     for rule in rules:
         seen = set()
@@ -122,13 +137,6 @@ def _run(program: Program, rules: Iterable[Rule], *, count: bool) -> Checked:
             raise
         except Exception as problem:
             found.failures.append(failure(rule.code, problem))
-    if count:
-        try:
-            found.waits = program.statistics()
-        except input_errors():
-            raise
-        except Exception as problem:
-            found.failures.append(failure("", problem))
     return found
 
 
@@ -158,7 +166,7 @@ def _answer(answers: Connection, program: Program, rules: tuple[Rule, ...]) -> N
     # Ctrl-C is the main process's to answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        answers.send(_run(program, rules, count=False))
+        answers.send(_run(program, rules))
     except input_errors():
         answers.send(None)
     answers.close()

@@ -1349,9 +1349,7 @@ class Resolver:
             if caller.module.is_test and not fn.module.is_test:
                 continue
             frame = self.frame(caller)
-            for site in caller.body.calls:
-                if shift == "name" and site.last not in wanted and site.call.at not in observed:
-                    continue
+            for site in _in_question(caller.body, wanted, observed, shift):
                 if shift == "chain" and site.last not in ("this", "super"):
                     continue
                 if shift == "variable" and site.call.at not in observed and not self._is_variable(site, caller):
@@ -2904,6 +2902,15 @@ def _merge(lists: list[list[Klass]]) -> list[Klass]:
     return out
 
 
+def _in_question(body: Body, wanted: frozenset[str], observed: frozenset[int], shift: str) -> Iterable[CallSite]:
+    """Calls of a body that may be of a function which is called by one of these names."""
+    if shift != "name":
+        return body.calls
+    if observed or len(wanted) > 1:
+        return [site for site in body.calls if site.last in wanted or site.call.at in observed]
+    return body.calls_named(next(iter(wanted)))
+
+
 def _tests(body: Body, name: str, here: int, since: int) -> list[tuple[f.Expr, bool]]:
     """Tests that hold at `here` and speak of `name`, for a value that stands since `since`."""
     out: list[tuple[f.Expr, bool]] = []
@@ -2915,10 +2922,10 @@ def _tests(body: Body, name: str, here: int, since: int) -> list[tuple[f.Expr, b
             out.extend(_parts(node.test, arm.kind == "then"))
         elif isinstance(node, f.Bin) and arm.kind in ("and", "or"):
             out.extend(_parts(node.left, arm.kind == "and"))
-    for stmt, arm in body.stmts:
-        if not isinstance(stmt, f.If) or stmt.at < since or stmt.end > here:
+    around = body.arm_at(here)
+    for stmt, arm in body.ifs:
+        if stmt.at < since or stmt.end > here:
             continue
-        around = body.arm_at(here)
         if not _inside(arm, around):
             continue
         if leaves(stmt.then) or _assigns(body, name, stmt.then):

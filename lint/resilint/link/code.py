@@ -52,7 +52,7 @@ class Arm:
         return arms
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Definition:
     """One place where a name (or a dotted path such as `o.timeout`) gets a value.
 
@@ -72,7 +72,7 @@ class Definition:
     index: int = -1
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class CallSite:
     """A call as it stands in a body."""
 
@@ -85,11 +85,11 @@ class CallSite:
     awaited: bool = False
     loop: f.Node | None = None
     """The innermost loop or comprehension around it, within the function."""
+    last: str = field(init=False)
+    """The last segment of what it calls."""
 
-    @property
-    def last(self) -> str:
-        """The last segment of what it calls."""
-        return last_name(self.call.fn)
+    def __post_init__(self) -> None:
+        self.last = last_name(self.call.fn)
 
 
 def last_name(expr: f.Expr) -> str:
@@ -202,6 +202,10 @@ def leaves(block: f.Block) -> bool:
     return False
 
 
+_PLAIN = frozenset((f.Ref, f.Lit, f.Fn, f.Type))
+"""Expressions with nothing inside."""
+
+
 class Body:
     """A function's body with its order made explicit: definitions by name, calls with the arms around them."""
 
@@ -216,6 +220,8 @@ class Body:
         self.news: list[tuple[f.New, Arm, f.Stmt]] = []
         self.stmts: list[tuple[f.Stmt, Arm]] = []
         self.outer_names: set[str] = set()
+        self._named: dict[str, list[CallSite]] | None = None
+        self._ifs: list[tuple[f.If, Arm]] | None = None
         self._stored: dict[str, list[tuple[str, list[Definition]]]] | None = None
         self._choices = 0
         self._loops: list[f.Node] = []
@@ -382,15 +388,17 @@ class Body:
                 pass
 
     def _expr(self, expr: Any, arm: Arm, stmt: f.Stmt, how: str = "", awaited: bool = False) -> None:
+        if type(expr) in _PLAIN:
+            return
         match expr:
-            case f.Ref() | f.Lit() | f.Fn() | f.Type():
-                return
             case f.Call():
                 loop = self._loops[-1] if self._loops else None
                 self.calls.append(CallSite(expr, self.fn, arm, stmt, how, awaited, loop))
-                self._expr(expr.fn, arm, stmt)
+                if type(expr.fn) is not f.Ref:
+                    self._expr(expr.fn, arm, stmt)
                 for arg in expr.args:
-                    self._expr(arg.value, arm, stmt)
+                    if type(arg.value) not in _PLAIN:
+                        self._expr(arg.value, arm, stmt)
             case f.Await():
                 self._expr(expr.value, arm, stmt, awaited=True)
             case f.New():
@@ -431,9 +439,25 @@ class Body:
                     self._expr(expr.value, arm, stmt)
             case _:
                 for child in children(expr):
-                    self._expr(child, arm, stmt)
+                    if type(child) not in _PLAIN:
+                        self._expr(child, arm, stmt)
 
     # ------------------------------------------------------------ asking
+
+    def calls_named(self, last: str) -> list[CallSite]:
+        """Calls of what has this last segment, in the order written."""
+        if self._named is None:
+            self._named = {}
+            for site in self.calls:
+                self._named.setdefault(site.last, []).append(site)
+        return self._named.get(last, [])
+
+    @property
+    def ifs(self) -> list[tuple[f.If, Arm]]:
+        """Its statements that test something, with the arms around them."""
+        if self._ifs is None:
+            self._ifs = [(stmt, arm) for stmt, arm in self.stmts if isinstance(stmt, f.If)]
+        return self._ifs
 
     def stored(self, last: str) -> list[tuple[str, list[Definition]]]:
         """Definitions of dotted paths whose last segment is this one."""
@@ -509,20 +533,21 @@ def _handler_after_try(chain: list[Arm], arms: list[Arm]) -> bool:
 class Fun:
     """A function of the program; its body is decoded when first asked for."""
 
-    __slots__ = ("__dict__", "head", "index", "module")
+    __slots__ = ("__dict__", "head", "index", "is_method", "key", "module", "name")
 
     def __init__(self, module: Module, index: int, head: f.Function) -> None:
         self.module = module
         self.index = index
         self.head = head
+        self.name = head.name
+        """Its bare name."""
+        self.is_method = bool(head.params) and head.params[0].kind == "self"
+        """Whether its first parameter is a receiver."""
+        self.key = (module.path, index)
+        """Path and index: an order that is the same in every run."""
 
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.head.qual}>"
-
-    @property
-    def name(self) -> str:
-        """Its bare name."""
-        return self.head.name
 
     @cached_property
     def block(self) -> f.Block:
@@ -552,19 +577,9 @@ class Fun:
         return {p.name: p for p in self.head.params}
 
     @property
-    def is_method(self) -> bool:
-        """Whether its first parameter is a receiver."""
-        return bool(self.head.params) and self.head.params[0].kind == "self"
-
-    @property
     def positional(self) -> list[f.Param]:
         """Parameters that an argument without name can bind, without the receiver."""
         return [p for p in self.head.params if p.kind in ("pos", "posonly")]
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """Path and index: an order that is the same in every run."""
-        return (self.module.path, self.index)
 
 
 class Klass:
