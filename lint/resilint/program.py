@@ -179,19 +179,11 @@ class Program:
         self, wanted: Callable[[str], bool], *languages: str, among: Callable[[Module], bool] | None = None
     ) -> Iterator[CallSite]:
         """Calls whose last segment is wanted, found by the headers: bodies without one are not decoded. `among`: in which files."""
-        named: dict[str, bool] = {}
-        for fn in self.functions(*languages):
-            if among is not None and not among(fn.module):
-                continue
-            for called in fn.head.calls:
-                found = named.get(called)
-                if found is None:
-                    found = named[called] = wanted(called.rpartition(".")[2].rstrip("{"))
-                if found:
-                    for site in fn.body.calls:
-                        if wanted(site.last):
-                            yield site
-                    break
+        for fn in self.names.calling(wanted, *languages):
+            if among is None or among(fn.module):
+                for site in fn.body.calls:
+                    if wanted(site.last):
+                        yield site
 
     def targets(self, site: CallSite, frame: Frame | None = None) -> tuple[Target, ...]:
         """What a call may call: functions of the program and, by canonical name, what lies outside."""

@@ -34,7 +34,7 @@ Way = tuple[str, tuple[Step, ...]]
 
 def _is_handed_in(called: str, fn: Fun) -> bool:
     """Whether a function runs what it, or the function around it, was given."""
-    scope: Fun | None = fn
+    scope: Fun | None = fn if "." not in called else None
     while scope is not None:
         if called in scope.params:
             return True
@@ -100,9 +100,9 @@ class Blocking:
         """Functions that may block, themselves or in what they call, by names alone: plain ones of the program."""
         plain = [fn for fn in self.program.functions("python") if not fn.head.is_async and not fn.head.is_generator]
         users: dict[str, list[Fun]] = {}
-        for fn in plain:
-            for name in {called.rpartition(".")[2] for called in fn.head.calls}:
-                users.setdefault(name, []).append(fn)
+        known = frozenset(plain)
+        for name, callers in self.program.names.callers_of.items():
+            users[name] = [fn for fn in callers if fn in known]
         level = {fn for fn in plain if any(self._may_block(called, fn) or _is_handed_in(called, fn) for called in fn.head.calls)}
         found = set(level)
         for _ in range(_CALLS):

@@ -134,10 +134,8 @@ class EndlessWaits:
 
     def _near_sites(self, names: dict[str, bool], language: str) -> Iterator[CallSite]:
         """Calls of these names where an entry point may come to."""
-        for fn in self.program.functions(language):
-            if fn.module.is_test or fn not in self._near_entries:
-                continue
-            if any(called.rpartition(".")[2].rstrip("{") in names for called in fn.head.calls):
+        for fn in self.program.names.calling(names.__contains__, language):
+            if not fn.module.is_test and fn in self._near_entries:
                 yield from (site for site in fn.body.calls if site.last in names)
 
     @cached_property

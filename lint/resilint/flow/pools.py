@@ -146,10 +146,8 @@ class Pools:
             makers, modules = _makers(table)
             if not makers:
                 continue
-            for fn in self.program.functions(language):
-                if fn.module.is_test or not any(c.rpartition(".")[2] in makers for c in fn.head.calls):
-                    continue
-                if not _speaks_of(fn.module, modules, makers):
+            for fn in self.program.names.calling(makers.__contains__, language):
+                if fn.module.is_test or not _speaks_of(fn.module, modules, makers):
                     continue
                 for site in fn.body.calls:
                     if site.last in makers:

@@ -772,10 +772,14 @@ class Reach:
 
     def sites(self, fun: Fun, wanted: Callable[[str], bool]) -> Iterator[CallSite]:
         """Candidates among the calls of wanted names in a function; its body is decoded only where its header shows one."""
-        if any(wanted(c) and (fun in self.touched if c.startswith(".") else self.may_be(c, fun)) for c in fun.head.calls):
-            for site in fun.body.calls:
-                if wanted(dotted(site.call.fn) or "." + site.last) and self.candidate(site):
-                    yield site
+        for called in fun.head.calls:
+            if wanted(called) and (fun in self.touched if called.startswith(".") else self.may_be(called, fun)):
+                break
+        else:
+            return
+        for site in fun.body.calls:
+            if wanted(dotted(site.call.fn) or "." + site.last) and self.candidate(site):
+                yield site
 
     def _stands_on(self, fun: Fun) -> bool:
         owner = self.program.resolver.owner(fun)

@@ -493,8 +493,8 @@ def _in_wrong_units(program: Program, language: str, timed: list[CallEntry]) -> 
     units = {
         n.rpartition(".")[2] for c in timed if c.does == "wait" and any(b.unit_pos is not None for b in c.bounds) for n in c.names
     }
-    for fn in program.functions(language):
-        if not units or fn.module.is_test or not any(c.rpartition(".")[2] in units for c in fn.head.calls):
+    for fn in program.names.calling(units.__contains__, language) if units else ():
+        if fn.module.is_test:
             continue
         for site in fn.body.calls:
             if site.last not in units or not any(dotted(a.value).rpartition(".")[2].isupper() for a in site.call.args[1:]):
@@ -538,7 +538,7 @@ def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach
             return reach.may_be(called, fn)
         return full in table.canonical_names or table.call(full) is not None or table.made_by(full) is not None
 
-    for fn in program.functions(language):
+    for fn in program.names.calling(wanted.__contains__, language):
         if any(may_be(c, fn) for c in fn.head.calls):
             for site in fn.body.calls:
                 name = dotted(site.call.fn)
@@ -614,13 +614,10 @@ def servers_without_timeout(program: Program) -> Iterator[Fault]:
         types = [t for lib in table.libraries for t in lib.types if t.needs]
         helpers = {n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.server for n in c.names}
         names = frozenset({n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases, *t.made_by)})
-        for fn in program.functions(language):
+        for fn in program.names.calling((names | helpers).__contains__, language):
             if fn.module.is_test:
                 continue
             frame = resolver.frame(fn)
-            called = {c.rpartition(".")[2].rstrip("{") for c in fn.head.calls}
-            if not called & (names | helpers):
-                continue
             for new, _arm, _stmt in fn.body.news:
                 kind = resolver.resolve_type(new.type, fn)
                 entry = table.type(kind) if isinstance(kind, str) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
@@ -100,14 +101,17 @@ def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallS
     """Calls that may wait: of a known name, or any call in a file that imports a library whose objects' every method waits."""
     table = program.knowledge.of(language)
     wanted = reach.methods
+
+    @cache
+    def asked(called: str) -> bool:
+        _, dot, last = called.rpartition(".")
+        return last in wanted or not dot
+
+    def asked_of_all(called: str) -> bool:
+        return asked(called) or bool(called.rpartition(".")[0])
+
     for fn in program.functions(language):
-        everything = fn.module.is_open_ended(table)
-
-        def asked(called: str, everything: bool = everything) -> bool:
-            base, dot, last = called.rpartition(".")
-            return last in wanted or not dot or (everything and bool(base))
-
-        for site in reach.sites(fn, asked):
+        for site in reach.sites(fn, asked_of_all if fn.module.is_open_ended(table) else asked):
             if not _declared_here(program, site):
                 yield site
 

@@ -236,7 +236,7 @@ def _calls_on_registrars(
             return False
         return last in near[module.path] or (bool(rest) and any(imp.name[:1].islower() for imp in module.imports.get(head, ())))
 
-    for fn in program.functions(language):
+    for fn in program.names.calling(wanted.__contains__, language):
         if any(may_be(c, fn.module) for c in fn.head.calls):
             yield from (site for site in fn.body.calls if may_be(dotted(site.call.fn) or "." + site.last, fn.module))
 

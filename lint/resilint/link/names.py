@@ -228,6 +228,15 @@ class Names:
         """Functions whose body calls something whose last segment is `name`."""
         return self.callers_of.get(name, [])
 
+    def calling(self, wanted: Callable[[str], bool], *languages: str) -> list[Fun]:
+        """Functions of these languages (none: of all) whose header shows a call of a wanted last segment, in order of path and
+        position. Each name of the program is asked about once, however many call it."""
+        found: set[Fun] = set()
+        for name, callers in self.callers_of.items():
+            if wanted(name.rstrip("{")):
+                found.update(callers)
+        return sorted((fun for fun in found if not languages or fun.module.language in languages), key=lambda fun: fun.key)
+
     def writers(self, name: str) -> list[Fun]:
         """Functions that assign an attribute of that name."""
         return self.writers_of.get(name, [])
