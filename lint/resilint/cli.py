@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from resilint.fix import Fixer
-    from resilint.model import Rule
+    from resilint.gate import Gate
+    from resilint.model import Finding, Rule
+    from resilint.program import Program
     from resilint.progress import Bar
-    from resilint.run import Result
+    from resilint.run import Result, Texts
     from resilint.scope import Scope
     from resilint.settings import Settings
 
@@ -161,7 +163,20 @@ def _rules_like(context: click.Context, parameter: click.Parameter, written: str
     return [f"{before}{comma}{word}" for rule in known for word in (rule.code, rule.name) if word.startswith(last)]
 
 
-@main.command()
+class _Check(click.Command):
+    """`--changed` takes a revision behind `=`, or as a word that is no path; alone it means HEAD."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        for index in range(end):
+            following = args[index + 1] if index + 1 < end else "-"
+            if args[index] == "--changed" and (following.startswith("-") or os.path.lexists(following)):
+                # pre-commit says what it was told to look at, else it is the commit that is being made.
+                args[index] = f"--changed={os.environ.get('PRE_COMMIT_FROM_REF') or 'HEAD'}"
+        return super().parse_args(ctx, args)
+
+
+@main.command(cls=_Check)
 @click.argument("paths", nargs=-1, shell_complete=_files)
 @click.option("--format", "kind", type=click.Choice(FORMATS), default="text", show_default=True, help="Format of the report.")
 @click.option(
@@ -190,6 +205,19 @@ def _rules_like(context: click.Context, parameter: click.Parameter, written: str
 )
 @click.option("--root", metavar="DIR", help="Root of the program that PATHS are part of.")
 @click.option("--require-reason", is_flag=True, help="Report suppression comments that give no reason (RS001).")
+@click.option(
+    "--changed",
+    metavar="[=REV]",
+    help="Report only what is new against HEAD, or against where work on REV was left. Everything is analysed, then and now.",
+)
+@click.option("--staged", is_flag=True, help="Judge what git would commit now, not the work tree: for hooks.")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    shell_complete=_files,
+    help="Leave out the findings that FILE lists. Default: .resilint-baseline.json, if there.",
+)
+@click.option("--no-baseline", is_flag=True, help="Report what the baseline lists too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--fix", is_flag=True, help="Fix what can be fixed safely; report what remains.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what may change behaviour; alone, show such fixes.")
@@ -208,38 +236,114 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     Exit status: 0 nothing found at or above --fail-on, 1 something found, 2 wrong usage or settings, 3 internal error; with --diff,
     1 where there is something to change.
     """
-    from dataclasses import replace
-
     from resilint.model import Severity
 
     outputs = [_output(text) for text in options["outputs"]]
     scope, settings = _program(paths, options["root"])
+    fixer: Fixer | None = None
+    if options["fix"] or options["diff"]:
+        from resilint.fix import Fixer
+
+        if options["staged"]:
+            raise Wrong("--fix and --diff speak of the work tree, --staged of the index: leave one of them out")
+        fixer = Fixer(scope.root, unsafe=options["unsafe_fixes"])
+    with ExitStack() as stack:
+        result = _only_new(scope, settings, options, stack, fixer)
+        _tell(scope, result, options)
+        failed = _mended(fixer, scope, result, options) if fixer is not None else False
+        if fixer is not None and options["diff"]:
+            sys.exit(3 if result.failures else 1 if fixer.changed else 0)
+        _report(result, outputs, options)
+    if failed or result.failures:
+        sys.exit(3)
+    least = Severity(options["fail_on"]).rank
+    if not options["exit_zero"] and any(finding.severity.rank >= least for finding in result.findings):
+        sys.exit(1)
+
+
+def _only_new(scope: Scope, settings: Settings, options: dict[str, Any], stack: ExitStack, fixer: Fixer | None) -> Result:
+    """What a run finds, without what the baseline lists or an earlier state had. `stack` keeps the files that are read.
+
+    What is known is not fixed either.
+    """
+    if options["baseline"] is not None and options["no_baseline"]:
+        raise Wrong("--baseline and --no-baseline exclude each other")
+    from dataclasses import replace
+
+    from resilint import baseline
+    from resilint.marks import marks_of, scopes_in
+    from resilint.settings import SettingsError
+
+    with _baseline_problems(scope):
+        listed = None if options["no_baseline"] else baseline.load(scope, settings, options["baseline"])
+    gate = _gate(scope, settings, options, stack)
+    judged, settings = (scope, settings) if gate is None else (gate.scope, gate.settings)
     if options["require_reason"]:
         settings = replace(settings, require_reason=True)
     rules, known = _rules(scope, settings, options["select"], options["ignore"])
     if options["ignore"]:
         settings = replace(settings, ignore=(*settings.ignore, *options["ignore"]))
-    if options["fix"] or options["diff"]:
-        from resilint.fix import Fixer
+    if gate is not None:
+        gate.settings = settings
+    with _one_run(scope, settings, quiet=options["quiet"]) as bar, _history_problems("--changed"):
+        run = _runner(rules, known, options, bar)
 
-        fixer = Fixer(scope.root, unsafe=options["unsafe_fixes"])
-        result = _run(scope, settings, rules, known, options, fixer)
-        _tell(scope, result, options)
-        failed = _mended(fixer, scope, result, options)
-        if options["diff"]:
-            sys.exit(3 if result.failures else 1 if fixer.changed else 0)
-        _report(result, outputs, options)
-        if failed:
-            sys.exit(3)
-    else:
-        result = _run(scope, settings, rules, known, options)
-        _tell(scope, result, options)
-        _report(result, outputs, options)
-    if result.failures:
-        sys.exit(3)
-    least = Severity(options["fail_on"]).rank
-    if not options["exit_zero"] and any(finding.severity.rank >= least for finding in result.findings):
-        sys.exit(1)
+        def mend(program: Program, texts: Texts, findings: list[Finding]) -> bool:
+            marks, scopes = marks_of(findings, program.files, texts.lines), scopes_in(program.files)
+            was_there = listed.known(marks, scopes) if listed is not None else [False] * len(marks)
+            if gate is not None and gate.compares:
+                was_there = [one or other for one, other in zip(was_there, gate.known(marks, scopes, run), strict=True)]
+            new = [finding for finding, old in zip(findings, was_there, strict=True) if not old]
+            return fixer is not None and fixer(program, texts, new)
+
+        try:
+            result: Result = run(judged, settings, mend=mend if fixer is not None else None)
+        except SettingsError as problem:
+            raise SettingsError(problem.problems, scope.root) from None
+        if listed is not None and listed.exists:
+            result = listed.without_known(result)
+        if gate is not None and gate.compares:
+            result = result.without(gate.known(result.marks, result.scopes, run), "before")
+            result.failures += [one for one in gate.failures if one not in result.failures]
+        return result
+
+
+def _gate(scope: Scope, settings: Settings, options: dict[str, Any], stack: ExitStack) -> Gate | None:
+    """What `--changed` and `--staged` ask for."""
+    revision = options["changed"]
+    if revision is None and not options["staged"]:
+        return None
+    from resilint.gate import opened
+    from resilint.settings import SettingsError
+
+    if revision is not None and not revision.strip():
+        # An unset variable of a script.
+        raise Wrong("--changed= names no revision")
+    with _history_problems("--changed" if revision is not None else "--staged"):
+        try:
+            return stack.enter_context(opened(scope, settings, revision, staged=options["staged"]))
+        except SettingsError as problem:
+            raise _wrong(problem.seen_from(scope.here)) from None
+
+
+@contextmanager
+def _history_problems(option: str) -> Iterator[None]:
+    from resilint.history import HistoryError
+
+    try:
+        yield
+    except HistoryError as problem:
+        raise _wrong([f"{option}: {problem}"]) from None
+
+
+@contextmanager
+def _baseline_problems(scope: Scope) -> Iterator[None]:
+    from resilint.baseline import BaselineError
+
+    try:
+        yield
+    except BaselineError as problem:
+        raise _wrong([f"{os.path.relpath(problem.file, scope.here)}{problem.place}: {problem}"]) from None
 
 
 def _output(text: str, formats: Sequence[str] = FORMATS) -> tuple[str | None, str]:
@@ -332,30 +436,23 @@ def _rules(
     return tuple(rule for rule in rules if not any(registry.matches(selector, rule) for selector in ignore)), known
 
 
-def _run(
-    scope: Scope,
-    settings: Settings,
-    rules: tuple[Rule, ...],
-    known: tuple[Rule, ...],
-    options: dict[str, Any],
-    fixer: Fixer | None = None,
-) -> Result:
+def _runner(rules: tuple[Rule, ...], known: tuple[Rule, ...], options: dict[str, Any], bar: Bar | None) -> Callable[..., Result]:
+    """What runs `rules` over a scope and its settings, as the options ask for it."""
+    from functools import partial
+
     from resilint.cache import default_folder
     from resilint.model import Confidence
     from resilint.run import run
 
-    with _one_run(scope, settings, quiet=options["quiet"]) as bar:
-        return run(
-            scope,
-            settings,
-            rules,
-            known,
-            cache_folder=None if options["no_cache"] else default_folder(),
-            jobs=options["jobs"] or _processors(),
-            confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
-            progress=bar,
-            mend=fixer,
-        )
+    return partial(
+        run,
+        rules=rules,
+        known=known,
+        cache_folder=None if options["no_cache"] else default_folder(),
+        jobs=options["jobs"] or _processors(),
+        confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
+        progress=bar,
+    )
 
 
 def _mended(fixer: Fixer, scope: Scope, result: Result, options: dict[str, Any]) -> bool:
@@ -427,9 +524,14 @@ def _tell(scope: Scope, result: Result, options: dict[str, Any]) -> None:
     if not options["quiet"]:
         lines += [f"{result.here(path)}: not checked: {why}" for path, why in result.not_checked.items()]
         lines += result.unused
+        if result.gone:
+            many = len(result.gone) > 1
+            number = f"{len(result.gone)} finding{'s' if many else ''} of the baseline no longer occur{'' if many else 's'}"
+            lines.append(f"{number}: run `resilint baseline` to drop {'them' if many else 'it'}")
     if options["verbose"]:
         lines += [f"skipped {result.here(path)}: {why}" for path, why in result.skipped.items()]
         lines += result.notes
+        lines += [f"no longer there: {line}" for line in result.gone]
         if result.unsure:
             number = f"{result.unsure} finding{'' if result.unsure == 1 else 's'}"
             lines.append(f"{number} of lower confidence not shown: --confidence low shows all")
@@ -525,6 +627,47 @@ def explain(rule: str) -> None:
         raise Wrong(f"unknown rule {rule!r}{registry.suggestion(rule, known)}")
     text = docs.page(match)
     _echo(text if text is not None else f"# {match.code} {match.name}\n\n{match.summary}\n")
+
+
+@main.command("baseline")
+@click.argument("paths", nargs=-1, shell_complete=_files)
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    shell_complete=_files,
+    help="The file to write. Default: .resilint-baseline.json beside the settings.",
+)
+@click.option("--root", metavar="DIR", help="Root of the program that PATHS are part of.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor write cached facts.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that read files. Default: one for each processor.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not say what was written.")
+def write_baseline(paths: tuple[str, ...], **options: Any) -> None:
+    """Write down today's findings: from then on `check` reports only others.
+
+    Run it again to drop what no longer occurs. PATHS are those of `check`; what the file says of other paths stays.
+
+    Exit status: 0 written, 2 wrong usage or settings, 3 internal error (what could not be checked stays as it was).
+    """
+    from resilint import baseline
+    from resilint.report import one_line
+
+    scope, settings = _program(paths, options["root"])
+    rules, known = _rules(scope, settings, (), ())
+    with _baseline_problems(scope):
+        old = baseline.to_renew(scope, settings, options["baseline"])
+    with _one_run(scope, settings, quiet=options["quiet"]) as bar:
+        result = _runner(rules, known, {**options, "confidence": None}, bar)(scope, settings)
+    with _baseline_problems(scope):
+        new, added, gone = old.renewed(result)
+        new.write()
+    if not options["quiet"]:
+        count = len(new.marks)
+        changes = f" ({added} new, {gone} gone)" if old.exists else ""
+        click.echo(one_line(f"{os.path.relpath(new.file, scope.here)}: {count} finding{'' if count == 1 else 's'}{changes}"))
+    for failure in result.failures:
+        click.echo(one_line(f"{failure.path}: {failure.message}".removeprefix(": ")), err=True)
+    if result.failures:
+        sys.exit(3)
 
 
 @main.command("rules")

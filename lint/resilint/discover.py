@@ -6,11 +6,12 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilint.git import command, environment
 from resilint.own_files import reason
 from resilint.text import says_generated
 
@@ -104,7 +105,7 @@ _XML_ROOTS = frozenset(
 """Of settings of services; other XML is data, pages, layouts, reports."""
 _MAVEN = b"http://maven.apache.org/POM/"
 _PYTHON_SHEBANG = re.compile(rb"#![^\n]*\bpython[0-9.]*\b")
-_SETTINGS_FILE = "resilint.yaml"
+_OWN_FILES = frozenset({"resilint.yaml", ".resilint-baseline.json"})
 _MOST_STARS = 4
 """Of one line of a `.gitignore`: nobody writes more, and each multiplies the time to find that a name does not match."""
 
@@ -127,18 +128,23 @@ class Discovery:
     unreadable: dict[str, str] = field(default_factory=dict)
 
 
-def discover(root: Path, under: tuple[str, ...], excluded: Callable[[str], bool]) -> Discovery:
+def discover(root: Path, under: tuple[str, ...], excluded: Callable[[str], bool], paths: Sequence[str] | None = None) -> Discovery:
     """The files of the program at `root` (a real path), limited to `under`: relative files or folders, `""` for all.
 
-    A file named in `under` itself is taken though git may ignore it.
+    A file named in `under` itself is taken though git may ignore it. `paths`: all files there are, where that is known already.
     """
     found = Discovery()
     pending: dict[str, int] = {}
     for start in under:
+        before = start + "/" if start else ""
         if start and os.path.isfile(root / start):
             pending[start] = 0
+        elif paths is None:
+            _list(root, before, len(before), pending, found)
         else:
-            _list(root, start + "/" if start else "", len(start) + 1 if start else 0, pending, found)
+            for path in paths:
+                if path.startswith(before):
+                    pending.setdefault(path, len(before))
     links: list[str] = []
     top = os.path.join(root, "")
     while pending:
@@ -253,7 +259,7 @@ def _follow(root: Path, links: list[str], found: Discovery) -> None:
 def kind_of_name(path: str) -> str | None:
     """The kind of a file by its path alone; `None` where it has none or only its content can tell."""
     *folders, name = path.split("/")
-    if name in _LOCKS or name == _SETTINGS_FILE:
+    if name in _LOCKS or name in _OWN_FILES:
         return None
     if folders[-1:] == ["requirements"] and name.endswith(".txt"):
         return "text"
@@ -275,6 +281,13 @@ def kind_of_name(path: str) -> str | None:
     if kind is None and "sites-enabled" in folders:
         return "nginx"
     return kind
+
+
+def may_be_read(path: str) -> bool:
+    """Whether a file may be part of a program, by its path alone: vendored ones are not."""
+    if _foreign(path, VENDORED) is not None:
+        return False
+    return kind_of_name(path) is not None or _needs_content(path.rpartition("/")[2])
 
 
 def _needs_content(name: str) -> bool:
@@ -323,17 +336,6 @@ def _in_work_tree(folder: Path) -> bool:
     return any(os.path.lexists(parent / ".git") for parent in (folder, *folder.parents))
 
 
-_GIT_PLACES = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_PREFIX",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_NAMESPACE",
-)
-
-
 _UNOPENED = re.compile(rb"^warning: could not open directory '(.+)': ([^\n]+)$", re.MULTILINE)
 """What git says, in English, of a folder that it leaves out of its list."""
 
@@ -343,13 +345,10 @@ def _git_listing(folder: Path, before: str, found: Discovery) -> list[str] | Non
 
     Runs no program that the repository's configuration names, and forgets the places a hook was started with.
     """
-    environment = {key: value for key, value in os.environ.items() if key not in _GIT_PLACES}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", str(folder)]
     try:
         done = subprocess.run(
-            [*command, "ls-files", "-co", "--exclude-standard", "-z"],
-            env=environment,
+            command(folder, "ls-files", "-co", "--exclude-standard", "-z"),
+            env=environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=120,

@@ -119,6 +119,7 @@ _HEAD = f"""\
 #retry_budget: 4  # tries along a path from which on they are too many
 #memory_headroom: 0.9  # share of a container's memory limit that a runtime may use
 #fix: {{client_timeout: 2s}}  # values that a fix may write
+#baseline: ci/resilint-baseline.json  # what `resilint baseline` writes; default: .resilint-baseline.json beside this file
 """
 _PROFILE = """
 # There are files for these profiles: {found}. The one to judge; default: all of them.

@@ -26,8 +26,8 @@ class UnusableError(Exception):
     """Why a file cannot be used, as the end of a message."""
 
 
-def read_text(path: Path) -> str:
-    """The text of a regular file of at most `MAX_BYTES`, a byte order mark taken off. Raises `UnusableError`."""
+def read_text(path: Path, most: int = MAX_BYTES) -> str:
+    """The text of a regular file of at most `most` bytes, a byte order mark taken off. Raises `UnusableError`."""
     held = _unsaved.get().get(os.path.abspath(path))
     if held is not None:
         return _decoded(held)
@@ -38,8 +38,8 @@ def read_text(path: Path) -> str:
         if not stat.S_ISREG(status.st_mode):
             # A pipe would be waited for, for ever; a device may have no end.
             raise UnusableError("is no regular file")
-        if status.st_size > MAX_BYTES:
-            raise UnusableError(f"is larger than {MAX_BYTES // 1_000_000} MB")
+        if status.st_size > most:
+            raise UnusableError(f"is larger than {most // 1_000_000} MB")
         data = path.read_bytes()
     except FileNotFoundError:
         raise UnusableError("is a link to nothing" if path.is_symlink() else "cannot be read: no such file") from None

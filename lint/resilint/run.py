@@ -6,13 +6,11 @@ import gc
 import os
 import re
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -26,6 +24,7 @@ from resilint.facts import FileFacts
 from resilint.globs import matcher
 from resilint.homes import Homes
 from resilint.intake import Intake, read_bytes, take_in
+from resilint.marks import Mark, Scopes, fingerprints, marks_of, scopes_in
 from resilint.model import Confidence, Finding, Rule, Severity, Span
 from resilint.read.encoding import as_read
 from resilint.registry import is_known, matches, selected, suggestion
@@ -67,6 +66,28 @@ class Result:
     """The service that a path as reported belongs to: the name of a declared one, else its folder; empty for the root's."""
     rules: tuple[Rule, ...] = ()
     """The rules that ran."""
+    marks: Sequence[Mark] = ()
+    """What identifies each finding in another state of the program; paths are relative to the program's root."""
+    unsure_marks: Sequence[Mark] = ()
+    """Those of the findings below the confidence that is reported."""
+    scopes: Scopes = lambda path: None
+    judged: Callable[[Mark], bool] = lambda mark: True
+    """Whether the run would have reported such a finding, were it there: its rule ran to its end, its file was asked for."""
+    known: Mapping[str, int] = field(default_factory=dict)
+    """How many findings are left out because they were there before, by where that is written."""
+    gone: Sequence[str] = ()
+    """What a baseline lists and no longer occurs, a line for each."""
+
+    def without(self, known: Sequence[bool], where: str) -> Result:
+        """Without the findings that are known, which is told by the name of where they are."""
+        new = [index for index, is_known in enumerate(known) if not is_known]
+        return replace(
+            self,
+            findings=[self.findings[index] for index in new],
+            fingerprints=[self.fingerprints[index] for index in new],
+            marks=[self.marks[index] for index in new],
+            known={**self.known, where: self.known.get(where, 0) + len(known) - len(new)},
+        )
 
 
 @dataclass
@@ -276,26 +297,27 @@ class Session:
             found = [finding for finding in (*stated, *checked.findings) if finding.code in running]
             found = apply(found, files, texts.lines, known, _complete(rules, failures), require_reason=_requires_reason(settings))
             found = _filtered(found, scope, settings, known)
-            sure = [finding for finding in found if finding.confidence >= least]
-            unsure, found = len(found) - len(sure), sure
+            unsure = [finding for finding in found if finding.confidence < least]
+            found = [finding for finding in found if finding.confidence >= least]
             if mend is None or program is None or not mend(program, texts, found):
                 break
         waits = {"bounded": 0, "endless": 0, "unknown": 0} | checked.waits
-        prints = fingerprints(found, texts.lines)
+        marks = marks_of(found, files, texts.lines)
         shown = sorted(
-            zip((_moved(finding, scope) for finding in found), prints, strict=True), key=lambda pair: (pair[0].key(), pair[1])
+            zip((_moved(finding, scope) for finding in found), fingerprints(marks), marks, strict=True),
+            key=lambda item: (item[0].key(), item[1]),
         )
         origin = {scope.shown(path): path for path in (*reading.files, *(finding.span.path for finding in found))}
         return Result(
-            findings=[finding for finding, _ in shown],
-            fingerprints=[fingerprint for _, fingerprint in shown],
+            findings=[finding for finding, _, _ in shown],
+            fingerprints=[fingerprint for _, fingerprint, _ in shown],
             failures=sorted(failures, key=lambda failure: (failure.path, failure.message)),
             files=sum(facts.kind != "text" for facts in reading.files.values()),
             seconds=time.perf_counter() - begin,
             waits=waits,
             skipped={scope.shown(path): why for path, why in sorted(reading.skipped.items())},
             not_checked={scope.shown(path): why for path, why in reading.not_checked.items()},
-            unsure=unsure,
+            unsure=len(unsure),
             notes=notes,
             unused=unused,
             lines=lambda path: texts.lines(origin.get(path, path)),
@@ -303,12 +325,16 @@ class Session:
             in_repository=scope.in_repository,
             service=_services(reading, settings, origin),
             rules=rules,
+            marks=[mark for _, _, mark in shown],
+            unsure_marks=marks_of(unsure, files, texts.lines),
+            scopes=scopes_in(files),
+            judged=_judge(scope, settings, known, _complete(rules, failures), {failure.path for failure in failures}),
         )
 
     # ------------------------------------------------------------ reading
 
     def _discovered(self) -> Discovery:
-        found = discover(self.scope.root, self.scope.under, self.settings.is_excluded)
+        found = discover(self.scope.root, self.scope.under, self.settings.is_excluded, self.scope.files)
         known = {source.path for source in found.sources}
         for path, data in self.texts.unsaved.items():
             kind = kind_of_name(path)
@@ -404,7 +430,7 @@ def chosen(settings: Settings, known: tuple[Rule, ...], root: Path) -> tuple[Rul
 
 
 def _as_reading(scope: Scope, settings: Settings, discovery: Discovery, intake: Intake, texts: Texts) -> Reading:
-    if scope.whole:
+    if scope.whole and not scope.is_earlier:
         _check_declared(scope, settings, [source.path for source in discovery.sources], intake, texts)
     skipped = {**discovery.skipped, **dict.fromkeys(intake.generated, "generated or minified")}
     reading = Reading(intake.files, skipped=skipped, not_checked=_not_checked(scope, intake, skipped, settings))
@@ -608,6 +634,21 @@ def _requires_reason(settings: Settings) -> bool:
     return settings.require_reason and not any(matches(selector, UNUSED_SUPPRESSION) for selector in settings.ignore)
 
 
+def _judge(
+    scope: Scope, settings: Settings, known: tuple[Rule, ...], complete: tuple[Rule, ...], failed: set[str]
+) -> Callable[[Mark], bool]:
+    """Whether a finding of some kind and place would be among what is reported."""
+    ran = {rule.code for rule in complete}
+    # A rule that is not there any more has no findings, one that was not asked for may have.
+    others = {rule.code for rule in known} - ran
+
+    def judged(mark: Mark) -> bool:
+        asked = scope.reports(mark.path) or mark.path == settings.path
+        return mark.code not in others and asked and scope.shown(mark.path) not in failed
+
+    return judged
+
+
 def _filtered(findings: Iterable[Finding], scope: Scope, settings: Settings, known: tuple[Rule, ...]) -> list[Finding]:
     by_code = {rule.code: rule for rule in known}
     kept = []
@@ -657,22 +698,3 @@ def _moved(finding: Finding, scope: Scope) -> Finding:
 
 _WORTH_FREEZING = 1_000_000
 """Objects whose walk takes longer than anyone should wait for an exit."""
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-
-
-def fingerprints(findings: Iterable[Finding], lines: Callable[[str], Lines]) -> list[str]:
-    """What identifies each finding in another state of the program: its place by the text of its line, not by its number.
-
-    Equal ones in a file are counted from the top.
-    """
-    counts: Counter[tuple[str, str, str, str]] = Counter()
-    prints = []
-    for finding in findings:
-        text = " ".join(lines(finding.span.path).line(finding.span.line).split())
-        same = (finding.code, finding.span.path, text, _NUMBER.sub("#", finding.message))
-        digest = blake2b(digest_size=12)
-        for part in (*same, str(counts[same])):
-            digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
-        counts[same] += 1
-        prints.append(digest.hexdigest())
-    return prints

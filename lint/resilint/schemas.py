@@ -14,6 +14,7 @@ _TEXT = {"type": "string", "minLength": 1}
 _TEXTS = {"type": ["array", "null"], "items": _TEXT}
 _SHAPES: dict[str, dict[str, Any]] = {
     "_text": _TEXT,
+    "_inside": {**_TEXT, "pattern": r"^(?!/)(?!(?:[\s\S]*/)?\.\.(?:/|(?![\s\S])))"},
     "_texts": _TEXTS,
     "_globs": _TEXTS,
     "_share": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
@@ -69,6 +70,7 @@ SAID = {
     "services.*.callers.*.retries": "How often it tries again; 0: never.",
     "services.*.callers.*.deadline": "How long it waits altogether.",
     "services.*.single_owner": "Functions, classes or globs of names whose keys must have one owner (RS601).",
+    "baseline": "The file of known findings. Default: .resilint-baseline.json beside this file, if it is there.",
     "knowledge": "What in-house libraries do: paths of knowledge files relative to this one, or entries.",
 }
 """What each key means, `*` for a name that people choose."""

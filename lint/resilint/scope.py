@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -39,6 +39,16 @@ class Scope:
     def whole(self) -> bool:
         """Whether all that lies below the root is the program, whatever is reported of it."""
         return "" in self.under
+
+    @property
+    def files(self) -> tuple[str, ...] | None:
+        """All files below the root, where git's objects tell; `None` where the disk does."""
+        return None
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether it is a state of long ago, which today's settings need not fit."""
+        return False
 
     def reports(self, path: str) -> bool:
         """Whether findings in a file of the program are shown."""
@@ -77,6 +87,32 @@ class Scope:
         if self.here == self.base:
             return shown
         return os.path.relpath(self.base / shown, self.here).replace(os.sep, "/")
+
+
+@dataclass(frozen=True)
+class Copied(Scope):
+    """A scope over a copy of the program in another folder. Its paths are reported as those of the original."""
+
+    origin: Scope = field(kw_only=True)
+    listed: tuple[str, ...] = field(kw_only=True)
+    earlier: bool = field(kw_only=True)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self.listed
+
+    @property
+    def is_earlier(self) -> bool:
+        return self.earlier
+
+    def in_repository(self, shown: str) -> str:
+        return self.origin.in_repository(shown)
+
+    def shown(self, path: str) -> str:
+        return self.origin.shown(path)
+
+    def seen(self, shown: str) -> str:
+        return self.origin.seen(shown)
 
 
 def scope_of(paths: Sequence[str], root: str | None, here: Path) -> Scope:

@@ -121,6 +121,8 @@ class Settings:
     services: Mapping[str, Service] = field(default_factory=dict)
     knowledge: tuple[str | Inline, ...] = ()
     """Entries as written, or paths relative to `folder`; whoever loads them checks them."""
+    baseline: str | None = None
+    """The file of known findings, relative to `folder`; `None` where the usual one is meant, if it is there."""
 
     folder: Path | None = None
     """Where the settings file lies; `None` without one."""
@@ -144,7 +146,8 @@ class Settings:
 
     def is_excluded(self, path: str) -> bool:
         """Whether a file is left out by `exclude`."""
-        return self._is_excluded(self.prefix + path)
+        written = self.prefix + path
+        return written == self.baseline or self._is_excluded(written)
 
     def ignored_at(self, path: str) -> tuple[str, ...]:
         """The selectors that `per_path` ignores in a file."""
@@ -511,6 +514,7 @@ class Checker:
             "fix": self._fix,
             "services": self._map_of(self._service),
             "knowledge": self._knowledge,
+            "baseline": self._inside,
         }
 
     @property
@@ -603,6 +607,14 @@ class Checker:
             return node.value
         self._expected(node, path, "text")
         return None
+
+    def _inside(self, node: _Node, path: tuple[str, ...]) -> str | None:
+        text = self._text(node, path)
+        self._places[path] = node.span
+        if text is not None and (os.path.isabs(text) or ".." in text.split("/")):
+            self._wrong(node.span, f"{_dotted(path)} must be a path below the folder of the settings, not {text!r}")
+            return None
+        return os.path.normpath(text).replace(os.sep, "/") if text is not None else None
 
     def _texts(self, node: _Node, path: tuple[str, ...]) -> tuple[str, ...]:
         texts = [self._text(item, (*path, index)) for index, item in self._list(node, path)]

@@ -42,7 +42,7 @@ def test_unexpected_ends(
     def fail(*arguments: object) -> None:
         raise problem
 
-    monkeypatch.setattr("resilint.run.read_program", fail)
+    monkeypatch.setattr("resilint.run.discover", fail)
     for command in (["check"], ["graph", "--kind", "calls"]):
         assert said in resilint(*command, code=code).stderr
 

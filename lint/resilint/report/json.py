@@ -18,9 +18,14 @@ def write(result: Result, options: Options) -> str:
         "version": VERSION,
         "findings": [_finding(finding, print_) for finding, print_ in zip(result.findings, result.fingerprints, strict=True)],
         "errors": [{"path": printable(failure.path), "message": failure.message} for failure in result.failures],
-        "stats": {"files": result.files, "seconds": round(result.seconds, 3), "waits": dict(result.waits)},
+        "stats": {"files": result.files, "seconds": round(result.seconds, 3), "waits": dict(result.waits), **_known(result)},
     }
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+
+
+def _known(result: Result) -> dict[str, Any]:
+    """How many findings are left out, if there was something to compare with."""
+    return {"known": dict(sorted(result.known.items()))} if result.known else {}
 
 
 def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:

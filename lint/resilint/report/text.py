@@ -13,6 +13,7 @@ from resilint.run import Result
 from resilint.text import Lines
 
 _WIDTH = 140
+_KNOWN = {"baseline": "in the baseline", "before": "there before"}
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 
 
@@ -131,7 +132,8 @@ def summary_of(result: Result) -> str:
         for severity, word in words.items()
         if counts[severity]
     )
-    return f"{found or 'no findings'} in {_number(result.files, 'file')} ({result.seconds:.1f} s)"
+    left_out = "".join(f", {count} {_KNOWN[where]}" for where, count in sorted(result.known.items()) if count)
+    return f"{found or 'no findings'} in {_number(result.files, 'file')} ({result.seconds:.1f} s){left_out}"
 
 
 def _number(count: int, word: str) -> str:
