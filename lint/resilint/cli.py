@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -556,7 +557,7 @@ def _report(result: Result, outputs: Iterable[tuple[str | None, str]], options: 
             options["statistics"],
             options["quiet"],
             links=printed and knows_links(sys.stdout),
-            hints=tuple(_next_steps(result, options)) if printed and watched else (),
+            hints=tuple(islice(_next_steps(result, options), MOST_STEPS)) if printed and watched else (),
             fail_on=Severity(options["fail_on"]),
         )
         return write(result, kind, chosen)
@@ -579,6 +580,8 @@ def _add_job_summary(result: Result, options: dict[str, Any]) -> None:
         raise Broken(f"{file}: cannot be written: {reason(problem)}") from None
 
 
+MOST_STEPS = 3
+"""Of what to do next: who is told everything reads nothing."""
 MANY = 20
 """Findings from which on nobody reads all of them at once."""
 
@@ -587,14 +590,20 @@ def _next_steps(result: Result, options: dict[str, Any]) -> Iterator[str]:
     """For a person at a terminal: what to type next."""
     if not result.findings:
         return
-    if len(result.findings) >= MANY and not options["statistics"]:
-        yield "resilint check --statistics: how many of each rule, in each service"
-    if len(result.findings) >= MANY and "baseline" in main.commands:
-        yield "resilint baseline: accept these for now, and report only new ones"
-    code = result.findings[0].code
-    yield f"resilint explain {code}: why this matters and what to write instead"
+    if len(result.findings) >= MANY:
+        if "baseline" in main.commands:
+            yield "resilint baseline: accept these for now, and report only new ones"
+        if not options["statistics"]:
+            yield "resilint check --statistics: how many of each rule, in each service"
+    fixes = [finding.fix for finding in result.findings if finding.fix is not None]
+    safe = sum(fix.safe for fix in fixes)
+    if safe:
+        yield f"resilint check --fix: fix {safe} of them"
+    elif fixes:
+        yield f"resilint check --diff --unsafe-fixes: how {len(fixes)} of them could be fixed"
+    yield f"resilint explain {result.findings[0].code}: why this matters and what to write instead"
     if not options["show_trace"] and any(finding.trace for finding in result.findings):
-        yield "--show-trace: where each figure comes from"
+        yield "resilint check --show-trace: where each figure comes from"
 
 
 def _put_out(outputs: Iterable[tuple[str | None, str]], form: str, written: Callable[[str, bool], str]) -> None:
@@ -711,6 +720,8 @@ def graph(paths: tuple[str, ...], kind: str, form: str, root: str | None, no_cac
     texts = Texts(scope.root)
     with _one_run(scope, settings) as bar:
         reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors(), bar)
+        if bar is not None:
+            bar(0, 0, "linking")
         nodes, edges = link(reading, settings, texts).call_graph()
     click.echo(json.dumps({"nodes": nodes, "edges": edges}, indent=1))
     for failure in reading.failures:
@@ -763,6 +774,8 @@ def budget(
     texts = Texts(scope.root)
     with _one_run(scope, settings) as bar:
         reading = read_program(scope, settings, texts, None if no_cache else default_folder(), jobs or _processors(), bar)
+        if bar is not None:
+            bar(0, 0, "linking")
         found = link(reading, settings, texts).budgets
         asked = found.named(endpoint) if endpoint is not None else found.endpoints
         asked = [one for one in asked if scope.reports(one.path)]

@@ -101,15 +101,22 @@ def test_a_terminal_gets_colours_and_the_next_step(work: Path) -> None:
 
 def test_what_is_shown_already_is_no_next_step(work: Path) -> None:
     (work / "app.py").write_text("import requests\n" + "requests.get('http://x')\n" * 20)
-    hint, others = "--show-trace: where each figure", "resilint check --statistics: how many of each rule"
+    hints = (
+        "resilint check --show-trace: where",
+        "resilint check --statistics: how many",
+        "resilint check --diff --unsafe-fixes: how",
+    )
     for path, arguments, shown in (
-        (OUTAGE, (), [hint]),
-        (OUTAGE, ("--show-trace",), []),
-        (work, (), [others]),
-        (work, ("--statistics",), []),
+        (OUTAGE, (), hints[:1]),
+        (OUTAGE, ("--show-trace",), ()),
+        (work, (), hints[1:]),
+        (work, ("--statistics",), hints[2:]),
     ):
         screen, _ = seen(resilint(*CHECK, *arguments), path, environ(work))
-        assert [one for one in (hint, others) if one in screen] == shown, (path, arguments)
+        assert tuple(one for one in hints if one in screen) == shown, (path, arguments)
+    (work / "resilint.yaml").write_text("fix: {client_timeout: 2s}\n")
+    screen, _ = seen(resilint(*CHECK), work, environ(work))
+    assert "resilint check --fix: fix 20 of them" in screen
 
 
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"FORCE_COLOR": "0"}])
