@@ -41,9 +41,9 @@ def installed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that pip has installed it into, without any network."""
     pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed")
     target = tmp_path_factory.mktemp("site")
-    options = "install --quiet --disable-pip-version-check --no-index --no-build-isolation --no-deps --no-cache-dir".split()
+    options = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-build-isolation", "--no-deps", "--no-cache-dir"]
     subprocess.run(
-        [sys.executable, "-m", "pip", *options, "--target", str(target), str(source)],
+        [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(source)],
         capture_output=True,
         text=True,
         timeout=120,

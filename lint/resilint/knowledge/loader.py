@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -235,12 +236,36 @@ def _libraries(value: object, shown: str, line_of: Callable[[Sequence[str | int]
     if declared:
         items = [{"source": shown, "verified": "declared", **item} if isinstance(item, dict) else item for item in items]
     try:
-        return msgspec.convert(items, list[Library])
+        libraries = msgspec.convert(items, list[Library])
     except msgspec.ValidationError as problem:
         from resilint.knowledge.problems import explain
 
         lines = explain(items if several else items[0], shown, line_of)
         raise KnowledgeError("\n".join(lines) or f"{shown}:{line_of(())}: {problem}") from None
+    # Much is looked for only in files that import a library: one that gives no import names would be found by halves.
+    return [msgspec.structs.replace(one, modules=_modules(one)) for one in libraries] if declared else libraries
+
+
+_PACKAGE = re.compile(r"([\w./~-]+?)\.[A-Z]")
+"""The import path or package before the first symbol, which starts with a capital in Go and Java."""
+
+
+def _modules(library: Library) -> tuple[str, ...]:
+    """The import names that a library gives, else those that its names begin with; none where a name does not tell."""
+    if library.modules:
+        return library.modules
+    names = [*(entry.name for entry in library.types), *(name for call in library.calls for name in call.names)]
+    found: dict[str, None] = {}
+    for name in names:
+        if library.language == "python":
+            module = name.partition(".")[0] if "." in name else ""
+        else:
+            match = _PACKAGE.match(name)
+            module = match[1] if match is not None else ""
+        if not module or module.startswith("<"):
+            return ()
+        found[module] = None
+    return tuple(found)
 
 
 def _plain(value: object, left: Iterator[int]) -> Any:

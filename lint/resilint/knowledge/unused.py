@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from resilint.facts import FileFacts
 from resilint.knowledge.index import Knowledge
-from resilint.knowledge.schema import Library
-
-_PACKAGE = re.compile(r"([\w./~-]+?)\.[A-Z]")
-"""The import path or package before the first symbol, which starts with a capital in Go and Java."""
 
 
 def unused(knowledge: Knowledge, files: Mapping[str, FileFacts]) -> Iterator[str]:
@@ -20,7 +15,7 @@ def unused(knowledge: Knowledge, files: Mapping[str, FileFacts]) -> Iterator[str
     imports: dict[str, frozenset[str]] = {}
     for library, place in knowledge.declared:
         language = library.language
-        modules = _modules(library)
+        modules = library.modules
         if not modules or not any(facts.kind == language for facts in files.values()):
             continue
         if language not in imports:
@@ -32,24 +27,6 @@ def unused(knowledge: Knowledge, files: Mapping[str, FileFacts]) -> Iterator[str
                 f"knowledge of {library.library!r} ({place}): nothing in this program imports "
                 f"{' or '.join(modules)}{_near(modules, imports[language])}"
             )
-
-
-def _modules(library: Library) -> tuple[str, ...]:
-    """The import names that a library gives, else those that its names begin with; none where a name does not tell."""
-    if library.modules:
-        return library.modules
-    names = [*(entry.name for entry in library.types), *(name for call in library.calls for name in call.names)]
-    found: dict[str, None] = {}
-    for name in names:
-        if library.language == "python":
-            module = name.partition(".")[0] if "." in name else ""
-        else:
-            match = _PACKAGE.match(name)
-            module = match[1] if match is not None else ""
-        if not module or module.startswith("<"):
-            return ()
-        found[module] = None
-    return tuple(found)
 
 
 def _imported(files: Mapping[str, FileFacts], language: str) -> Iterator[str]:
