@@ -9,9 +9,10 @@ from resilint import Finding, Program, Rule, Severity
 
 def check(program: Program) -> Iterator[Finding]:
     for pool in program.pools.unbounded_threads():
-        yield RULE.finding(pool.span, pool.text, program.value(None, pool.confidence, *pool.steps), severity=pool.severity)
+        value = program.value(None, pool.confidence, *pool.steps)
+        yield RULE.finding(pool.span, pool.text, value, severity=pool.severity, fix=pool.fix)
     for setting in program.setting_faults.unlimited_pools:
-        yield RULE.finding(setting.span, setting.message, setting.value, severity=setting.severity)
+        yield RULE.finding(setting.span, setting.message, setting.value, severity=setting.severity, fix=setting.fix)
 
 
 RULE = Rule(

@@ -28,7 +28,8 @@ def check(program: Program) -> Iterator[Finding]:
             what = f"a limit of {' or '.join(limits)}" if limits else "a limit"
             message += f": {_listed(names)} {'sets' if len(names) == 1 else 'set'} {what}"
         siblings = [program.value(s.limit.number, fanout.confidence, hops=s.limit.hops) for s in fanout.siblings]
-        yield RULE.finding(fanout.span, message, program.value(None, fanout.confidence, *fanout.steps), *siblings)
+        fix = program.mending.group_limit(fanout.spawn)
+        yield RULE.finding(fanout.span, message, program.value(None, fanout.confidence, *fanout.steps), *siblings, fix=fix)
 
 
 def _listed(names: list[str]) -> str:

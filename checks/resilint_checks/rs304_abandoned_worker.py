@@ -9,7 +9,7 @@ from resilint import Finding, Program, Rule, Severity
 
 def check(program: Program) -> Iterator[Finding]:
     for work in program.abandoned():
-        yield RULE.finding(work.span, work.text, program.value(None, work.confidence, *work.steps))
+        yield RULE.finding(work.span, work.text, program.value(None, work.confidence, *work.steps), fix=work.fix)
 
 
 RULE = Rule(

@@ -9,9 +9,10 @@ from resilint import Finding, Program, Rule, Severity
 
 def check(program: Program) -> Iterator[Finding]:
     for queue in program.pools.unbounded_queues():
-        yield RULE.finding(queue.span, queue.text, program.value(None, queue.confidence, *queue.steps), severity=queue.severity)
+        value = program.value(None, queue.confidence, *queue.steps)
+        yield RULE.finding(queue.span, queue.text, value, severity=queue.severity, fix=queue.fix)
     for setting in program.setting_faults.unlimited_queues:
-        yield RULE.finding(setting.span, setting.message, setting.value, severity=setting.severity)
+        yield RULE.finding(setting.span, setting.message, setting.value, severity=setting.severity, fix=setting.fix)
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ from resilint import Finding, Program, Rule, Severity
 
 def check(program: Program) -> Iterator[Finding]:
     for fault in program.queues.too_long():
-        yield RULE.finding(fault.span, fault.text, program.value(None, fault.confidence, *fault.steps))
+        yield RULE.finding(fault.span, fault.text, program.value(None, fault.confidence, *fault.steps), fix=fault.fix)
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ from resilint import Finding, Program, Rule, Severity
 
 def check(program: Program) -> Iterator[Finding]:
     for fault in program.lost_causes.faults():
-        yield RULE.finding(fault.span, fault.message, fault.value)
+        yield RULE.finding(fault.span, fault.message, fault.value, fix=fault.fix)
 
 
 RULE = Rule(

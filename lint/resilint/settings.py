@@ -49,10 +49,11 @@ FIX_TIMES = {
     "server_read_timeout": 30.0,
     "server_write_timeout": 60.0,
     "server_idle_timeout": 120.0,
+    "request_timeout": 60.0,
     "wait_timeout": 60.0,
 }
 """What `fix` may say in seconds, with what an unsafe fix proposes where it does not."""
-FIX_COUNTS = {"queue_size": 1000, "concurrency": 10}
+FIX_COUNTS = {"queue_size": 1000, "concurrency": 8}
 """The same, in numbers of things."""
 
 

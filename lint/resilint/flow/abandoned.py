@@ -17,7 +17,7 @@ from resilint.flow.values import Null, Num, Obj
 from resilint.flow.waits import Wait, waits_in
 from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CallSite, Fun, called_part, dotted, leaves, walk, walk_block
-from resilint.model import Confidence, Span, Step
+from resilint.model import Confidence, Fix, Span, Step
 
 if TYPE_CHECKING:
     from resilint.program import Program, Target
@@ -34,6 +34,7 @@ class Abandoned:
     text: str
     confidence: Confidence
     steps: tuple[Step, ...]
+    fix: Fix | None = None
 
 
 def abandoned_of(program: Program) -> Iterator[Abandoned]:
@@ -113,7 +114,23 @@ class _Finder:
             step(home, way, f"{home.head.qual} may leave here without receiving"),
         )
         text = f"once {home.head.qual} has left, nobody receives from `{name}`: the goroutine waits here for ever"
-        return Abandoned(self.program.span_of(body, send), text, Confidence.HIGH, steps)
+        return Abandoned(self.program.span_of(body, send), text, Confidence.HIGH, steps, self._roomy(home, name, makes))
+
+    def _roomy(self, home: Fun, name: str, makes: list[f.Expr | None]) -> Fix | None:
+        """Room in the channel for every send there is, where each happens once at most."""
+        starts = [s for fn in _nest(home) for s in fn.body.calls if s.how == "go"]
+        sends = [
+            (fn, stmt)
+            for fn in _nest(home)
+            for stmt, _ in fn.body.stmts
+            if isinstance(stmt, f.Send) and dotted(stmt.channel) == name
+        ]
+        if not sends or any(start.loop is not None for start in starts) or any(_is_in_loop(fn, stmt) for fn, stmt in sends):
+            return None
+        if any(fn.head.kind != "lambda" or name in fn.params for fn, _ in sends):
+            return None
+        last = all(fn.block and fn.block[-1] is stmt for fn, stmt in sends)
+        return self.program.mending.buffered(home, [m for m in makes if m is not None], len(sends), safe=last)
 
     def _escapes(self, home: Fun, name: str, spawn: Spawn) -> bool:
         """Whether others may receive: the channel is returned, stored, or given to somebody else."""
@@ -521,6 +538,10 @@ def _nest(fn: Fun) -> Iterator[Fun]:
     for other in fn.module.functions:
         if other is not fn and fn.head.at <= other.head.at and other.head.end <= fn.head.end and other.index > fn.index:
             yield other
+
+
+def _is_in_loop(fn: Fun, stmt: f.Stmt) -> bool:
+    return any(isinstance(loop, f.Loop) and loop.at <= stmt.at < loop.end for loop, _ in fn.body.stmts)
 
 
 def _unbuffered(call: f.Call) -> bool:

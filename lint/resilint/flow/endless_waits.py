@@ -211,7 +211,8 @@ class EndlessWaits:
             # Several joins of a function that wait for the same thing are one fault.
             key = (wait.fn.key, endless.fn.key, endless.site.call.at)
         confidence = program.knowledge.sure(wait.entry, confidence)
-        return Fault(span, message, Value(inf, confidence, tuple(dict.fromkeys(steps))), key=key)
+        fix = program.mending.raising(wait)
+        return Fault(span, message, Value(inf, confidence, tuple(dict.fromkeys(steps))), key=key, fix=fix)
 
     def _takes_limit(self, wait: Wait) -> bool:
         """Whether the call, or the object it is called on, can be given a limit: what cannot is as long as the work, whose own wait

@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
+from resilint.flow.edits import Cut
 from resilint.flow.errors import BOTH, CALLER, TIMEOUT, Errors, Meaning, Pick, code_modules, context_key, mentions
 from resilint.flow.streams import receiver_of
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import ClassVal, Ext
 from resilint.flow.waits import OF_UNKNOWN_LENGTH, Wait
 from resilint.link.code import Arm, CallSite, Fun, Klass, called_part, children, dotted, last_name, leaves, walk, walk_block
-from resilint.model import Confidence, Step, Value
+from resilint.model import Confidence, Fix, Step, Value
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -180,9 +181,21 @@ class LostCauses:
         assert self._in_go is not None
         return frozenset(key for key, uses in self._uses.items() if any(CALLER in causes for _, causes, _ in uses))
 
-    def _fault(self, fn: Fun, node: f.Node, message: str, confidence: Confidence, *steps: Step) -> Fault:
+    def _fault(self, fn: Fun, node: f.Node, message: str, confidence: Confidence, *steps: Step, fix: Fix | None = None) -> Fault:
         span = self.program.span_of(fn, node)
-        return Fault(span, message, Value(None, confidence, steps), key=(span.path, span.line))
+        return Fault(span, message, Value(None, confidence, steps), key=(span.path, span.line), fix=fix)
+
+    def _wrapped(self, made: _Made, error: str) -> Fix | None:
+        """The error itself in a formatted one that has its text only."""
+        call = made.expr
+        handled = self.errors.handling(call, made.fn) if isinstance(call, f.Call) else None
+        if not isinstance(call, f.Call) or handled is None or handled[0] != "format":
+            return None
+        for arg in call.args[1:]:
+            value = arg.value
+            if dotted(value) == error or (isinstance(value, f.Call) and not value.args and dotted(value.fn) == error):
+                return self.program.mending.wrapped(made.fn, call, value)
+        return None
 
     # ------------------------------------------------------------ error values
 
@@ -257,6 +270,7 @@ class LostCauses:
                 f"`{text}` keeps only the text of `{what}`: a caller cannot tell a timeout from a cancellation",
                 Confidence.HIGH,
                 step,
+                fix=self._wrapped(made, what.removesuffix("()")),
             )
         elif causes == BOTH:
             limit = self.errors.limit(pick.context, fn, pick.node.at)
@@ -334,6 +348,7 @@ class LostCauses:
                     f"`{text}` {kept}: it hides whether {ends} ended the call",
                     Confidence.HIGH if told else Confidence.MEDIUM,
                     *steps,
+                    fix=self._wrapped(made, name) if told else None,
                 )
                 return
 
@@ -542,6 +557,7 @@ class LostCauses:
                     f"`{text}` is raised from None: a caller cannot tell the timeout from another failure",
                     sure,
                     *steps,
+                    fix=self._kept(fn, inner.cause, handler.name),
                 )
         if handler.name is None:
             return
@@ -570,7 +586,18 @@ class LostCauses:
                 )
                 text = self.program.text_of(fn, later.value, 40)
                 message = f"`{text}` is raised outside the handler with the text of the timeout only: its cause is lost"
-                yield self._fault(fn, later, message, sure, *steps, step)
+                fix = None
+                if whole:
+                    cut = Cut(later.value.end, later.value.end, f" from {name}")
+                    fix = self.program.mending.cut(fn.module.path, [cut], f"Raise from {name}", safe=True)
+                yield self._fault(fn, later, message, sure, *steps, step, fix=fix)
+
+    def _kept(self, fn: Fun, cause: f.Lit, name: str | None) -> Fix | None:
+        """The error that was caught as the cause, against what is written: nobody but its author knows why it is not."""
+        if name is None:
+            return None
+        title = f"Raise from {name}, which is not to be seen now"
+        return self.program.mending.cut(fn.module.path, [Cut(cause.at, cause.end, name)], title, safe=False)
 
     @staticmethod
     def _passes(value: f.Expr, name: str | None) -> bool:

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.edits import Cut, argument, end_of_line, entry, imported, indentation, line_end
-from resilint.flow.slots import say_seconds
+from resilint.flow.slots import key_in_text, say_seconds
 from resilint.flow.values import SECONDS, Obj
 from resilint.knowledge.index import holds
 from resilint.knowledge.schema import Bound, Need, TypeEntry
-from resilint.link.code import Fun, Module, walk_block
+from resilint.link.code import Fun, Module, dotted, walk_block
 from resilint.model import Edit, Fix
 
 if TYPE_CHECKING:
+    from resilint.flow.spawns import Spawn
     from resilint.flow.waits import Endless, Wait
     from resilint.program import Program
 
+_VERB = re.compile(rb"%[-+# 0-9.*\[\]]*([A-Za-z%])")
+_AMOUNT = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?[ ]?[A-Za-z]{0,2}")
 _BEST = ("total", "statement", "request", "io", "read", "header", "wait", "deadline", "transaction", "connect", "write", "idle")
 """Slots in the order in which one is chosen to be written: what bounds most comes first."""
 _KEYS = {
     "server": {
         "idle": "server_idle_timeout",
         "write": "server_write_timeout",
-        "request": "server_write_timeout",
         "": "server_read_timeout",
     },
     "query": {"connect": "connect_timeout", "pool_wait": "wait_timeout", "": "query_timeout"},
     "wait": {"": "wait_timeout"},
-    "": {"connect": "connect_timeout", "pool_wait": "wait_timeout", "wait": "wait_timeout", "lock_wait": "wait_timeout"},
+    "": {
+        "connect": "connect_timeout",
+        "pool_wait": "wait_timeout",
+        "wait": "wait_timeout",
+        "lock_wait": "wait_timeout",
+        "statement": "query_timeout",
+        "transaction": "query_timeout",
+        "request": "request_timeout",
+        "capacity": "queue_size",
+        "concurrency": "concurrency",
+    },
 }
 """Which key of the settings gives a value, by what it is for and the slot."""
 
@@ -71,14 +84,8 @@ class Mending:
 
     def amount(self, slot: str, use: str = "") -> Amount:
         """The value for a slot: what the settings say, else one that nobody has decided, which makes the fix unsafe."""
-        keys = _KEYS.get(use, _KEYS[""])
-        return self._of_key(keys.get(slot, keys.get("", "client_timeout")))
-
-    def count(self, key: str) -> Amount:
-        """The value of a key that is a number of things, likewise."""
-        return self._of_key(key)
-
-    def _of_key(self, key: str) -> Amount:
+        own = _KEYS.get(use, {})
+        key = own.get(slot) or _KEYS[""].get(slot) or own.get("", "client_timeout")
         number, is_time, is_decided = self.program.settings.fix_value(key)
         said = say_seconds(number) if is_time else f"{number:g}"
         if is_decided:
@@ -90,7 +97,7 @@ class Mending:
     def fix(self, changes: Iterable[Change], title: str = "") -> Fix | None:
         """One fix of several changes."""
         made = tuple(changes)
-        if not made:
+        if not made or any(self.program.files[change.path].errors for change in made):
             return None
         invented = sorted({change.amount.invented for change in made} - {""})
         note = f" (invented: the settings say no fix.{' and no fix.'.join(invented)})" if invented else ""
@@ -100,10 +107,131 @@ class Mending:
         }
         return Fix((title or f"Set {listed}") + note, tuple(spans), all(change.amount.safe for change in made))
 
-    def replaced(self, path: str, at: int, end: int, text: str, title: str, *, safe: bool) -> Fix | None:
-        """A fix that writes something else at one place."""
-        edit = Edit(self.program.span(path, at, end), text)
-        return None if self.program.source(path)[at:end] == text.encode() else Fix(title, (edit,), safe)
+    def cut(self, path: str, cuts: Iterable[Cut], title: str, *, safe: bool) -> Fix | None:
+        """A fix that writes other text at some places of a file."""
+        if self.program.files[path].errors:
+            return None
+        edits = tuple(Edit(self.program.span(path, cut.at, cut.end), cut.text) for cut in sorted(cuts))
+        return Fix(title, edits, safe) if edits else None
+
+    # ------------------------------------------------------------ values that are wrong
+
+    def instead(self, row: Bound, fn: Fun, node: f.Node, use: str = "", name: str = "") -> Fix | None:
+        """Writes the value for a slot over one that stands there literally."""
+        if not self._is_literal(node, fn):
+            return None
+        name = name or row.arg or row.field or row.setter or (row.option or row.slot).rpartition(".")[2]
+        # What is given for several phases at once is no matter of the first alone.
+        amount = self.amount("io" if row.slot == "connect" and "connect" not in name.lower() else row.slot, use)
+        if isinstance(node, f.Lit) and isinstance(node.value, str):
+            return self._in_text(row, fn, node, amount)
+        spelled = self.spelled(row, fn, amount, node) if _is_plausible(row, amount) else None
+        if spelled is None:
+            return None
+        return self.fix([Change(fn.module.path, (Cut(node.at, node.end, spelled[0]), *spelled[1]), name, amount)])
+
+    def _in_text(self, row: Bound, fn: Fun, node: f.Lit, amount: Amount) -> Fix | None:
+        """Writes the value over that of a key in a text: a URL, the options of a driver."""
+        text = _as_setting(row, amount)
+        raw = self.program.source(fn.module.path)[node.at : node.end]
+        old = key_in_text(str(node.value), row.key) if row.key is not None else None
+        if row.key is None or old is None or text is None or not _is_plausible(row, amount):
+            return None
+        places = list(re.finditer(re.escape(f"{row.key}={old}".encode()) + rb"(?![\w.])", raw))
+        if len(places) != 1:
+            return None
+        end = node.at + places[0].end()
+        return self.fix([Change(fn.module.path, (Cut(end - len(old.encode()), end, text),), row.key, amount)])
+
+    def _is_literal(self, node: f.Node, fn: Fun) -> bool:
+        """Whether an expression is written out here: a literal, arithmetic of such, a constant of a library."""
+        if isinstance(node, f.Lit):
+            return True
+        if isinstance(node, f.Un):
+            return self._is_literal(node.value, fn)
+        if isinstance(node, f.Bin):
+            return self._is_literal(node.left, fn) and self._is_literal(node.right, fn)
+        table = self.resolver.table(fn.module)
+        return isinstance(node, f.Ref) and any(table.constant(name) is not None for name in self.program.canonical(node, fn))
+
+    def number(self, path: str, node: f.Node, number: int, title: str) -> Fix | None:
+        """Writes a computed number over a literal one."""
+        if not isinstance(node, f.Lit) or isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            return None
+        return self.cut(path, [Cut(node.at, node.end, str(number))], title, safe=True)
+
+    def written(self, obj: Obj, slot: str) -> tuple[Fun, f.Node] | None:
+        """The argument in which a slot of an object stands where it is made."""
+        if obj.frame is None or not isinstance(obj.node, f.Call) or obj.binds is not None:
+            return None
+        for row in self.resolver.table(obj.frame.fn.module).bounds(self.resolver.external_type(obj)):
+            if row.slot == slot and (row.arg is not None or row.pos is not None):
+                bind, _ = self.program.slots.find_bind(row.arg, row.pos, self.resolver.binds(obj.node, obj.frame))
+                if bind is not None:
+                    return bind.frame.fn, bind.expr
+        return None
+
+    # ------------------------------------------------------------ settings
+
+    def setting(self, path: str, setting: f.Setting, row: Bound, use: str = "", name: str = "") -> Fix | None:
+        """Writes the value for a slot over what a setting says."""
+        amount = self.amount(row.slot, use)
+        text = _as_setting(row, amount)
+        at = self._raw(path, setting)
+        # A word that means no limit says more than that: which kind of thing does the work.
+        if text is None or at is None or not _AMOUNT.fullmatch(setting.text) or not _is_plausible(row, amount):
+            return None
+        return self.fix([Change(path, (Cut(*at, text),), name or setting.path[-1], amount)])
+
+    def url(self, path: str, setting: f.Setting, row: Bound, first: str) -> Fix | None:
+        """Writes a key into the URL of a driver that a setting holds. `first`: what sets off the first of its keys."""
+        amount = self.amount(row.slot, "query")
+        text = _as_setting(row, amount)
+        at = self._raw(path, setting)
+        if text is None or at is None or not first or row.key is None or not _is_plausible(row, amount):
+            return None
+        url = setting.text
+        gap = first if first not in url else "&" if first == "?" else first
+        if url.endswith(("?", "&", ";")):
+            gap = ""
+        if self.program.files[path].kind == "xml":
+            gap = gap.replace("&", "&amp;")
+        return self.fix([Change(path, (Cut(at[1], at[1], f"{gap}{row.key}={text}"),), row.key, amount)])
+
+    def key_in(self, path: str, at: int, end: int, row: Bound, old: str, use: str = "") -> Fix | None:
+        """Writes the value for a slot over the text with which a range ends: `--timeout 0`, `socketTimeout=0`."""
+        amount = self.amount(row.slot, use)
+        text = _as_setting(row, amount)
+        known = old.encode()
+        if text is None or not old or not _is_plausible(row, amount) or not self.program.source(path)[at:end].endswith(known):
+            return None
+        name = row.key or row.setting or row.slot
+        return self.fix([Change(path, (Cut(end - len(known), end, text),), name.rpartition(".")[2], amount)])
+
+    def line_below(self, path: str, at: int, row: Bound, use: str) -> Fix | None:
+        """Writes a setting as a line of its own below the line of a section's head, indented as what stands there."""
+        source = self.program.source(path)
+        amount = self.amount(row.slot, use)
+        text = _as_setting(row, amount)
+        name = (row.setting or "").rpartition(".")[2]
+        end = end_of_line(source, at)
+        below = source[end:].lstrip(b"\r\n")
+        indent = indentation(source, len(source) - len(below)) if below else ""
+        if text is None or not name:
+            return None
+        return self.fix([Change(path, (Cut(end, end, f"{line_end(source)}{indent or '    '}{name} {text}"),), name, amount)])
+
+    def _raw(self, path: str, setting: f.Setting) -> tuple[int, int] | None:
+        """Where the text of a setting stands, without quotes; none where it is written otherwise than it means."""
+        raw = self.program.source(path)[setting.at : setting.end]
+        known = setting.text.encode()
+        at = raw.find(known) if known else -1
+        if self.program.files[path].kind == "xml" and at < 0:
+            known = setting.text.replace("&", "&amp;").encode()
+            at = raw.find(known)
+        if at < 0 or raw[:at] not in (b"", b"'", b'"') or raw[at + len(known) :] != raw[:at]:
+            return None
+        return setting.at + at, setting.at + at + len(known)
 
     # ------------------------------------------------------------ missing timeouts
 
@@ -133,7 +261,12 @@ class Mending:
         if isinstance(obj.node, f.Call):
             if not self._calls(fn, obj.node, obj.maker):
                 return None
-            if table.constructs(obj.maker) is None:
+            made_as = table.constructs(obj.maker)
+            if made_as is not None:
+                # What a constructor takes is its own matter; what can be set on the object is that of its bases too.
+                own = {id(row) for row in made_as.bounds}
+                rows = [row for row in rows if id(row) in own or (row.arg is None and row.pos is None and row.option is None)]
+            else:
                 # A function that makes one has arguments of its own; what can be set afterwards is the same.
                 rows = [row for row in rows if row.setter is not None or row.field is not None]
                 made = table.call(obj.maker)
@@ -172,6 +305,15 @@ class Mending:
                 return change
         return None
 
+    def raising(self, wait: Wait) -> Fix | None:
+        """Gives a wait inside the process a limit, where its end is an error: code that knows of no limit would go on otherwise."""
+        call = wait.site.call
+        rows = [row for row in wait.entry.bounds if row.raises]
+        if not rows or not self._calls(wait.fn, call, wait.api):
+            return None
+        change = self._best(rows, frozenset({"wait"}), wait.fn, call, "wait")
+        return self.fix([change]) if change is not None else None
+
     # ------------------------------------------------------------ servers
 
     def server(self, kind: TypeEntry, unmet: Iterable[Need], fn: Fun, node: f.Node) -> Fix | None:
@@ -204,11 +346,7 @@ class Mending:
 
     def write(self, row: Bound, fn: Fun, node: f.Call | f.New, amount: Amount, kind: str = "") -> Change | None:
         """Writes an amount into a row's slot at a call or a literal. `kind`: the type of the object made there."""
-        if row.plausible is not None:
-            scale = SECONDS.get(row.unit, 1.0)
-            if not row.plausible[0] * scale <= amount.number <= row.plausible[1] * scale:
-                return None
-        spelled = self.spelled(row, fn, amount, node)
+        spelled = self.spelled(row, fn, amount, node) if _is_plausible(row, amount) else None
         if spelled is None:
             return None
         text, more = spelled
@@ -232,12 +370,17 @@ class Mending:
             count = len(node.args) + 1
             if row.pos == count - 1 and (count in row.arity or not row.arity) and not any(arg.spread for arg in node.args):
                 name = row.slot
-                cuts = argument(source, language, node, text) if row.arity else None
+                cuts = argument(source, language, node, text) if row.arity or count == 1 else None
         elif row.setter is not None and row.key is None and row.pos in (None, 0):
             cuts = self._setter(row.setter, text, fn, node, kind)
         if cuts is None:
             return None
         return Change(fn.module.path, (*cuts, *more), name, amount)
+
+    def limited(self, obj: Obj, slot: str) -> Fix | None:
+        """Gives an executor or a queue a limit where it is made."""
+        change = self.of_object(obj, frozenset({slot}), "")
+        return self.fix([change]) if change is not None else None
 
     @staticmethod
     def _is_free(row: Bound, call: f.Call) -> bool:
@@ -248,31 +391,88 @@ class Mending:
 
     def _setter(self, setter: str, text: str, fn: Fun, node: f.Call, kind: str) -> tuple[Cut, ...] | None:
         """Calls a method on what a call has just made: in the same chain where it gives the object back, else below it."""
-        source = self.program.source(fn.module.path)
         table = self.resolver.table(fn.module)
         if kind and table.returns_itself(f"{kind}.{setter}"):
             return (Cut(node.end, node.end, f".{setter}({text})"),)
         for stmt in walk_block(fn.block):
             if isinstance(stmt, f.Assign) and stmt.value is not None and stmt.value.at <= node.at and node.end <= stmt.value.end:
                 target = stmt.targets[0] if len(stmt.targets) == 1 else None
-                if stmt.value is not node or not isinstance(target, f.Ref) or stmt.op or not self._is_in_body(fn, stmt):
+                if stmt.value is not node or not isinstance(target, f.Ref) or stmt.op:
                     return None
-                end = end_of_line(source, stmt.end)
-                rest = source[stmt.end : end].strip()
-                stop = ";" if fn.module.language == "java" else ""
-                if rest not in (b"", stop.encode()) and not rest.lstrip(b";").lstrip().startswith((b"#", b"//")):
-                    return None
-                start = source.rfind(b"\n", 0, stmt.at) + 1
-                if source[start : stmt.at].strip():
-                    return None
-                indent = indentation(source, stmt.at)
-                return (Cut(end, end, f"{line_end(source)}{indent}{target.name}.{setter}({text}){stop}"),)
+                cut = self._below(fn, stmt, f"{target.name}.{setter}({text})")
+                return (cut,) if cut is not None else None
         return None
 
-    @staticmethod
-    def _is_in_body(fn: Fun, stmt: f.Stmt) -> bool:
-        """Whether another statement may stand below one: everywhere but between the declarations of a file or class."""
-        return fn.head.kind != "module" or fn.module.language == "python"
+    def _below(self, fn: Fun, stmt: f.Stmt, text: str) -> Cut | None:
+        """A statement of its own below one that stands alone on its lines; none between the declarations of a file or class."""
+        if fn.head.kind == "module" and fn.module.language != "python":
+            return None
+        source = self.program.source(fn.module.path)
+        end = end_of_line(source, stmt.end)
+        rest = source[stmt.end : end].strip()
+        stop = ";" if fn.module.language == "java" else ""
+        start = source.rfind(b"\n", 0, stmt.at) + 1
+        before = source[start : stmt.at].strip()
+        if before not in (b"", b"var") or (
+            rest not in (b"", stop.encode()) and not rest.lstrip(b";").lstrip().startswith((b"#", b"//"))
+        ):
+            return None
+        return Cut(end, end, f"{line_end(source)}{indentation(source, stmt.at)}{text}{stop}")
+
+    # ------------------------------------------------------------ limits, buffers, causes
+
+    def group_limit(self, spawn: Spawn) -> Fix | None:
+        """Limits a group of tasks right below where it is made."""
+        name = dotted(spawn.site.call.fn).rpartition(".")[0]
+        table = self.resolver.table(spawn.fn.module)
+        kinds = {self.resolver.external_type(holder) for holder in spawn.holders}
+        kind = table.type(kinds.pop()) if len(kinds) == 1 else None
+        if not name.isidentifier() or kind is None or kind.role != "group":
+            return None
+        rows = table.bounds(kind.name)
+        row = next((r for r in rows if r.slot == "concurrency" and r.setter is not None and r.key is None), None)
+        scope: Fun | None = spawn.fn
+        while scope is not None and name not in scope.body.definitions:
+            scope = scope.parent
+        made = scope.body.definitions[name] if scope is not None else []
+        if row is None or scope is None or len(made) != 1:
+            return None
+        stmt = next((s for s, _ in scope.body.stmts if isinstance(s, f.Assign) and s.at <= made[0].at < s.end), None)
+        amount = self.amount("concurrency")
+        spelled = self.spelled(row, scope, amount, spawn.site.call)
+        cut = self._below(scope, stmt, f"{name}.{row.setter}({spelled[0]})") if stmt is not None and spelled is not None else None
+        return self.fix([Change(scope.module.path, (cut,), "the limit", amount)]) if cut is not None else None
+
+    def buffered(self, fn: Fun, makes: Iterable[f.Node], sends: int, *, safe: bool) -> Fix | None:
+        """Gives channels room for all that is ever sent, so that no sender waits."""
+        cuts: list[Cut] = []
+        source = self.program.source(fn.module.path)
+        for call in makes:
+            if not isinstance(call, f.Call):
+                return None
+            if len(call.args) == 1:
+                cuts += argument(source, "go", call, str(sends)) or ()
+            else:
+                size = call.args[1].value
+                cuts.append(Cut(size.at, size.end, str(sends)))
+        return self.cut(fn.module.path, cuts, f"Give the channel room for {sends}", safe=safe)
+
+    def wrapped(self, fn: Fun, call: f.Call, error: f.Expr) -> Fix | None:
+        """Wraps an error where only its text goes into a formatted one."""
+        first = call.args[0].value if call.args else None
+        place = next((at for at, arg in enumerate(call.args[1:]) if arg.value is error), None)
+        if not isinstance(first, f.Lit) or place is None or any(arg.spread for arg in call.args):
+            return None
+        raw = self.program.source(fn.module.path)[first.at : first.end]
+        verbs = [match for match in _VERB.finditer(raw) if match[1] != b"%"]
+        # A width from an argument, or an argument by its number: the verbs do not stand in order.
+        if any(b"*" in match[0] or b"[" in match[0] for match in verbs) or len(verbs) != len(call.args) - 1:
+            return None
+        verb = verbs[place]
+        if verb[0] not in (b"%v", b"%s", b"%+v"):
+            return None
+        cut = Cut(first.at + verb.start(), first.at + verb.end(), "%w")
+        return self.cut(fn.module.path, [cut], "Wrap the error with %w", safe=True)
 
     # ------------------------------------------------------------ spelling
 
@@ -342,6 +542,21 @@ def _is_local(name: str, fn: Fun) -> bool:
             return True
         scope = scope.parent
     return False
+
+
+def _is_plausible(row: Bound, amount: Amount) -> bool:
+    """Whether a row says nothing against an amount."""
+    scale = SECONDS.get(row.unit, 1.0)
+    return row.plausible is None or row.plausible[0] * scale <= amount.number <= row.plausible[1] * scale
+
+
+def _as_setting(row: Bound, amount: Amount) -> str | None:
+    """An amount as the text of a setting that a row reads."""
+    if row.unit in ("bool", "bytes"):
+        return None
+    unit = row.unit if row.unit != "dur" else "s" if amount.number.is_integer() else "ms"
+    number = round(amount.number / SECONDS.get(unit, 1.0), 6)
+    return f"{number:.0f}{unit if row.unit == 'dur' else ''}" if number.is_integer() else None
 
 
 def _rank(row: Bound) -> int:

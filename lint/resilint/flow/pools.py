@@ -14,7 +14,7 @@ from resilint.flow.values import ClassVal, Flow, FnVal, Hop, Obj
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import Bound, TypeEntry
 from resilint.link.code import CallSite, Fun, Module, dotted, walk
-from resilint.model import Confidence, Severity, Span, Step
+from resilint.model import Confidence, Fix, Severity, Span, Step
 
 if TYPE_CHECKING:
     from resilint.flow.timeouts import Fault
@@ -108,22 +108,33 @@ class Unbounded:
     confidence: Confidence
     steps: tuple[Step, ...] = ()
     severity: Severity | None = None
+    fix: Fix | None = None
 
 
 def endless_threads(
-    span: Span, subject: str, confidence: Confidence, steps: Iterable[Step] = (), severity: Severity | None = None
+    span: Span,
+    subject: str,
+    confidence: Confidence,
+    steps: Iterable[Step] = (),
+    severity: Severity | None = None,
+    fix: Fix | None = None,
 ) -> Unbounded:
     """A pool without a maximum of threads or tasks (RS203), found in code or in settings. `subject` names it."""
     text = f"{subject} has no upper bound: while a dependency is slow, every new task adds one to those that wait"
-    return Unbounded(span, text, confidence, tuple(steps), severity)
+    return Unbounded(span, text, confidence, tuple(steps), severity, fix)
 
 
 def endless_queue(
-    span: Span, subject: str, confidence: Confidence, steps: Iterable[Step] = (), severity: Severity | None = None
+    span: Span,
+    subject: str,
+    confidence: Confidence,
+    steps: Iterable[Step] = (),
+    severity: Severity | None = None,
+    fix: Fix | None = None,
 ) -> Unbounded:
     """A queue or backlog without capacity (RS401), found in code or in settings. `subject` names it."""
     text = f"{subject} has no capacity: while its workers are slow it grows, and what is served is older and older"
-    return Unbounded(span, text, confidence, tuple(steps), severity)
+    return Unbounded(span, text, confidence, tuple(steps), severity, fix)
 
 
 class Pools:
@@ -480,7 +491,8 @@ class Pools:
             if pool.kind.shared or not uses.may_grow or self._told(pool, self.program.setting_faults.unlimited_pools):
                 continue
             sure = Confidence.LOW if uses.only_handed else threads.confidence
-            yield endless_threads(self._span(pool), self._subject(pool), sure, self._steps(pool, threads, uses))
+            fix = self.program.mending.limited(pool.obj, "concurrency")
+            yield endless_threads(self._span(pool), self._subject(pool), sure, self._steps(pool, threads, uses), fix=fix)
 
     def unbounded_queues(self) -> Iterator[Unbounded]:
         """Queues and backlogs of executors without a capacity, and buffers that nothing but success shortens."""
@@ -501,7 +513,10 @@ class Pools:
             if pool.kind.role == "executor":
                 subject = f"the backlog of {subject}"
             sure = Confidence.LOW if uses.only_handed else room.confidence
-            yield endless_queue(self._span(pool), subject, sure, self._steps(pool, room, uses))
+            # Threads are added where the queue is full: with a capacity their number has to have an end, too.
+            ends = pool.kind.role == "queue" or self.ceiling(pool.obj, "concurrency").state == "finite"
+            fix = self.program.mending.limited(pool.obj, "capacity") if ends else None
+            yield endless_queue(self._span(pool), subject, sure, self._steps(pool, room, uses), fix=fix)
         yield from growing_buffers(self.program)
 
     def _told(self, pool: Pool, faults: list[Fault]) -> bool:

@@ -20,7 +20,7 @@ from resilint.flow.values import Bind, FnVal, Frame, Num, Obj
 from resilint.flow.worst import received
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
-from resilint.model import Confidence, Span, Step
+from resilint.model import Confidence, Fix, Span, Step
 
 if TYPE_CHECKING:
     from resilint.program import Program, Target
@@ -113,6 +113,7 @@ class Fault:
     text: str
     confidence: Confidence
     steps: tuple[Step, ...]
+    fix: Fix | None = None
 
 
 class Queues:
@@ -185,7 +186,28 @@ class Queues:
         near = f"no length is safe while {say(load.work)} is so near to {say(load.patience)}"
         said += f", at most {load.safe} are safe" if load.safe else f", {near}"
         figures = (capacity, case.work, case.workers, case.batch, case.patience)
-        return Fault(self._place(queue), said, *self._because(figures))
+        return Fault(self._place(queue), said, *self._because(figures), self._shortened(queue, load.safe))
+
+    def _shortened(self, queue: Queue, safe: int) -> Fix | None:
+        """The longest length that is safe, where the present one stands as a number."""
+        if safe < 1:
+            return None
+        title = f"Set the capacity to {safe}, the longest that is safe"
+        where: tuple[Fun, f.Node] | None = None
+        number = safe
+        if queue.pool is None:
+            if isinstance(queue.node, f.Call) and len(queue.node.args) > 1:
+                where = queue.fn, queue.node.args[1].value
+        else:
+            ceiling = self.program.pools.ceiling(queue.pool.obj, "capacity")
+            if ceiling.state == "endless":
+                checked = self._checked(queue)
+                test = checked[2] if checked is not None else None
+                if checked is not None and isinstance(test, f.Bin):
+                    where, number = (checked[1], test.right), safe - (test.op == ">")
+            elif ceiling.holder is not None:
+                where = self.program.mending.written(ceiling.holder, "capacity")
+        return self.program.mending.number(where[0].module.path, where[1], number, title) if where is not None and number else None
 
     def _because(self, figures: Iterable[Figure]) -> tuple[Confidence, tuple[Step, ...]]:
         known = list(figures)

@@ -28,10 +28,11 @@ from resilint.flow.surfaces import (
 )
 from resilint.flow.timeouts import TIME, Fault
 from resilint.flow.values import SECONDS
+from resilint.kinds import KINDS
 from resilint.knowledge.index import holds
 from resilint.knowledge.schema import Bound, KeysRow, Library, TypeEntry
 from resilint.link.code import Klass, dotted
-from resilint.model import Confidence, Severity, Span, Step, Value
+from resilint.model import Confidence, Fix, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -126,27 +127,43 @@ class SettingFaults:
         slot = row.slot
         if judged.off:
             value = Value(inf, confidence, text.steps)
+            fix = self._mended(placed, text)
             if slot in WAITING:
                 what = "a pooled connection" if slot == "pool_wait" else "its turn"
-                self._add(self.endless_waits, "RS109", span, f"{said} lets who asks {api} wait for {what} for ever", value)
+                self._add(self.endless_waits, "RS109", span, f"{said} lets who asks {api} wait for {what} for ever", value, fix)
             elif slot in TIME and not (slot == "idle" and entry.role != "server"):
                 self._add(
-                    self.disabled, "RS104", span, f"{said} switches the {slot} timeout of {api} off: it can wait for ever", value
+                    self.disabled,
+                    "RS104",
+                    span,
+                    f"{said} switches the {slot} timeout of {api} off: it can wait for ever",
+                    value,
+                    fix,
                 )
             elif slot == "concurrency":
                 of = "threads" if entry.role in ("server", "executor", "policy") else "connections"
-                self._add(self.unlimited_pools, "RS203", span, f"{said} lets {api} open {of} without a limit", value)
+                self._add(self.unlimited_pools, "RS203", span, f"{said} lets {api} open {of} without a limit", value, fix)
             elif slot == "capacity":
-                self._add(self.unlimited_queues, "RS401", span, f"{said} lets the queue of {api} grow without a limit", value)
+                self._add(self.unlimited_queues, "RS401", span, f"{said} lets the queue of {api} grow without a limit", value, fix)
         elif judged.mismatch and slot in TIME and judged.number is not None:
             message = f"{said} is {say_seconds(judged.number)}: {_sensible(row, judged.mismatch)}"
             self._add(self.mismatched, "RS108", span, message, Value(judged.number, confidence, text.steps))
 
-    def _add(self, faults: list[Fault], code: str, span: Span, message: str, value: Value) -> None:
+    def _mended(self, placed: Placed, text: Text) -> Fix | None:
+        """The value for a slot in the place of one that is written as it is meant, without placeholders."""
+        written, entry = placed.written, placed.entry
+        # A full queue makes an executor add threads, and those of a bean may have no end either.
+        grows = placed.row.slot == "capacity" and entry.role == "executor"
+        if text.known != written.setting.text or grows:
+            return None
+        use = "server" if entry.role == "server" else "query" if entry.protocol == "sql" else ""
+        return self.program.mending.setting(written.path, written.setting, placed.row, use, written.last)
+
+    def _add(self, faults: list[Fault], code: str, span: Span, message: str, value: Value, fix: Fix | None = None) -> None:
         key = (code, span.path, span.line * 10_000 + span.col)
         if key not in self._seen:
             self._seen.add(key)
-            faults.append(Fault(span, message, value, key=key))
+            faults.append(Fault(span, message, value, key=key, fix=fix))
 
     # ------------------------------------------------------------ URLs of drivers, wherever they stand
 
@@ -200,10 +217,21 @@ class SettingFaults:
             said = f"`{row.key}={text}`"
             if judged.off and not row.covers_phase:
                 message = f"{said} switches the {row.slot} timeout of {short_type(driver.name)} off: a statement can run for ever"
-                self._add(self.disabled, "RS104", span, message, Value(inf, confidence))
+                fix = self._key_mended(path, setting, row, text)
+                self._add(self.disabled, "RS104", span, message, Value(inf, confidence), fix)
             elif judged.mismatch and judged.number is not None:
                 message = f"{said} is {say_seconds(judged.number)} for {short_type(driver.name)}: {_sensible(row, judged.mismatch)}"
                 self._add(self.mismatched, "RS108", span, message, Value(judged.number, confidence))
+
+    def _key_mended(self, path: str, setting: f.Setting, row: Bound, text: str) -> Fix | None:
+        """The value for a slot in the place of a key's in a URL."""
+        part = f"{row.key}={text}"
+        raw = self.program.source(path)[setting.at : setting.end]
+        at = raw.find(part.encode())
+        if at < 0 or raw.count(part.encode()) != 1:
+            return None
+        at += setting.at
+        return self.program.mending.key_in(path, at, at + len(part.encode()), row, text, "query")
 
     def _inside(self, path: str, setting: f.Setting, part: str) -> Span:
         """The place of a piece of a value, or of all of it where it is written otherwise."""
@@ -238,8 +266,9 @@ class SettingFaults:
                                 text = self.program.text_of(top, stmt, 40)
                                 off = f"switches the {row.slot} timeout of {library.library} off"
                                 message = f"`{text}` {off}: a worker can be held for ever"
+                                fix = self.program.mending.instead(row, top, stmt.value, "server", name)
                                 hops = slot.flow.hops if slot.flow is not None else ()
-                                self._add(self.disabled, "RS104", span, message, self.program.value(inf, low, hops=hops))
+                                self._add(self.disabled, "RS104", span, message, self.program.value(inf, low, hops=hops), fix)
                             elif slot.mismatch and row.slot in TIME and slot.number is not None:
                                 text = self.program.text_of(top, stmt, 40)
                                 message = f"`{text}` is {say_seconds(slot.number)}: {slot.mismatch}"
@@ -264,7 +293,8 @@ class SettingFaults:
                 sure = Confidence.LOW if library.verified is False else Confidence.HIGH
                 if judged.off:
                     off = f"switches the {row.slot} timeout of {library.library} off"
-                    self._add(self.disabled, "RS104", span, f"{said} {off}: a worker can be held for ever", Value(inf, sure))
+                    fix = self.program.mending.key_in(path, at, end, row, text, "server")
+                    self._add(self.disabled, "RS104", span, f"{said} {off}: a worker can be held for ever", Value(inf, sure), fix)
                 elif judged.mismatch and judged.number is not None:
                     message = f"{said} is {say_seconds(judged.number)}: {_sensible(row, judged.mismatch)}"
                     self._add(self.mismatched, "RS108", span, message, Value(judged.number, sure))
@@ -292,7 +322,9 @@ class SettingFaults:
             name = f"{block.key[-1]} {block.name}".strip()
             message = f"{name} sets no {wanted}, nor does a section it inherits from: {need.say}"
             span = self.program.span(block.path, block.at, block.end)
-            yield Fault(span, message, Value(inf, self.program.knowledge.sure(entry)), Severity(need.severity))
+            lines = KINDS[self.program.files[block.path].kind].blocks == "sections"
+            fix = self.program.mending.line_below(block.path, block.at, rows[0], "server") if lines else None
+            yield Fault(span, message, Value(inf, self.program.knowledge.sure(entry)), Severity(need.severity), fix=fix)
 
     # ------------------------------------------------------------ data sources
 
@@ -326,9 +358,15 @@ class SettingFaults:
             f"a statement through `{written.spelled}` can run for ever: neither the URL nor a setting beside it gives "
             f"{short_type(driver.name)} a {_wanted(self.program.knowledge.of('java').bounds(driver.name))}"
         )
-        return Fault(
-            self.surfaces.span(written), message, Value(inf, self.program.knowledge.sure(driver, Confidence.MEDIUM), steps)
-        )
+        value = Value(inf, self.program.knowledge.sure(driver, Confidence.MEDIUM), steps)
+        return Fault(self.surfaces.span(written), message, value, fix=self._url_mended(written, driver))
+
+    def _url_mended(self, written: Written, driver: TypeEntry) -> Fix | None:
+        """A key that ends statements, in the URL that lacks one."""
+        rows = [row for row in self._rows_of(driver) if row.key and row.slot in ENDS_STATEMENT and row.default == "endless"]
+        if not rows:
+            return None
+        return self.program.mending.url(written.path, written.setting, rows[0], driver.url_keys)
 
     def _unbounded_driver(self, texts: list[Text]) -> TypeEntry | None:
         """The driver behind a URL that is readable in all its forms and bounds nothing in one of them."""
@@ -477,7 +515,8 @@ class SettingFaults:
             f"{_wanted((*rows, *self._rows_of(driver)))}"
         )
         span = self.program.span(bean.path, bean.at, bean.end)
-        return Fault(span, message, Value(inf, self.program.knowledge.sure(driver, Confidence.MEDIUM), steps))
+        value = Value(inf, self.program.knowledge.sure(driver, Confidence.MEDIUM), steps)
+        return Fault(span, message, value, fix=self._url_mended(url, driver))
 
     # ------------------------------------------------------------ keys that nobody reads
 

@@ -106,7 +106,8 @@ class Timeouts:
             return
         for way in wait.ways:
             if way.reason == "disabled":
-                self._add_disabled(way.where, wait.api, wait.kind, way.confidence, way.steps)
+                use = "query" if wait.kind == "query" else ""
+                self._add_disabled(way.where, wait.api, wait.kind, way.confidence, way.steps, way.row, use)
                 continue
             if self.program.offers.explains(wait, way):
                 continue
@@ -151,7 +152,14 @@ class Timeouts:
         self.missing["query"].append(Fault(self.program.span_of(fn, node), message, value, _severity(fn), key=key))
 
     def _add_disabled(
-        self, where: tuple[Fun, f.Node], api: str, kind: str, confidence: Confidence, steps: tuple[Step, ...]
+        self,
+        where: tuple[Fun, f.Node],
+        api: str,
+        kind: str,
+        confidence: Confidence,
+        steps: tuple[Step, ...],
+        row: Bound | None = None,
+        use: str = "",
     ) -> None:
         fn, node = where
         # An assignment and the value it assigns end at one place.
@@ -167,6 +175,7 @@ class Timeouts:
                 Value(inf, confidence, steps),
                 _severity(fn),
                 key=key,
+                fix=self.program.mending.instead(row, fn, node, use) if row is not None else None,
             )
         )
 
@@ -355,7 +364,17 @@ class Timeouts:
                 fn, node = found.where
                 confidence = self.program.knowledge.sure(slot.bound)
                 hops = slot.flow.hops if slot.flow is not None else ()
-                self._add_disabled((fn, node), found.api, "", confidence, self.program.trace(hops[:-1]))
+                steps = self.program.trace(hops[:-1])
+                self._add_disabled((fn, node), found.api, "", confidence, steps, slot.bound, self._use(found))
+
+    def _use(self, found: WrittenSlot) -> str:
+        """What a slot is of: a server, a database."""
+        holder = found.holder
+        table = self.program.knowledge.of(found.where[0].module.language)
+        kind = table.type(self.resolver.external_type(holder)) if holder is not None else None
+        if kind is not None and kind.role == "server":
+            return "server"
+        return "query" if kind is not None and kind.protocol == "sql" else ""
 
     def _waits_for_connection(self, found: WrittenSlot) -> None:
         """A wait for a connection of a pool that is written to have no end; a bound on using connections does not bound it."""
@@ -372,7 +391,8 @@ class Timeouts:
         message = f"`{text}` lets who asks {short(found.api)} for a connection wait for ever when none comes back"
         hops = found.slot.flow.hops if found.slot.flow is not None else ()
         value = Value(inf, self.program.knowledge.sure(found.slot.bound), self.program.trace(hops[:-1]))
-        self.pool_waits.append(Fault(self.program.span_of(fn, node), message, value, key=(fn.module.path, node.end)))
+        fix = self.program.mending.instead(found.slot.bound, fn, node)
+        self.pool_waits.append(Fault(self.program.span_of(fn, node), message, value, key=(fn.module.path, node.end), fix=fix))
 
     def _mismatch(self, found: WrittenSlot) -> None:
         fn, node = found.where

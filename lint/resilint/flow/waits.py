@@ -14,7 +14,7 @@ from resilint.flow.deadlines import Deadline, is_awaited
 from resilint.flow.reach import Reach
 from resilint.flow.slots import Slot, Source, decide, is_fixed
 from resilint.flow.values import Frame, Obj, Text
-from resilint.knowledge.schema import CallEntry
+from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, walk
 from resilint.model import Confidence, Step
 
@@ -48,6 +48,8 @@ class Endless:
     reason: Literal["nothing", "disabled", "context"]
     subject: str = ""
     holder: Obj | None = None
+    row: Bound | None = None
+    """What is switched off."""
 
 
 @dataclass
@@ -383,7 +385,9 @@ class _Judge:
         for slot in explicit:
             where = slot.written or (wait.fn, wait.site.call)
             hops = slot.flow.hops if slot.flow is not None else ()
-            wait.ways.append(Endless(where, self.program.trace(hops), Confidence.HIGH, "disabled", wait.api, wait.holder))
+            wait.ways.append(
+                Endless(where, self.program.trace(hops), Confidence.HIGH, "disabled", wait.api, wait.holder, slot.bound)
+            )
 
     def _endless(self, wait: Wait, explicit: list[Slot]) -> None:
         """Find out on which paths nothing bounds the wait, and where each is to be mended."""

@@ -130,6 +130,8 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Slot `backoff`: pauses are multiples by the numbers of Fibonacci, from the one at `start` on (the first is at 1)."""
     over: bool = False
     """Slot `jitter`: chance makes pauses longer than the longest."""
+    raises: bool = False
+    """Of a wait: it fails with an error when the time is over; without, code that knows of no limit takes that for success."""
     means: Literal["endless"] | float | None = None
     """Slots of retries: what it says where it takes no value (`infiniteRetry()`); with unit `bool` whatever it takes."""
 
@@ -245,6 +247,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     by_scheme: dict[str, str] = {}
     """Scheme of the URL it is made with (without `+driver` unless listed with it) to the type that then stands behind it. Of two
     parts where the first says nothing: `jdbc:mysql`."""
+    url_keys: Literal["", "?", ";"] = ""
+    """How the first of its `key` rows is set off in its URL; the next ones by `&` or `;`."""
     url: tuple[Part, ...] = ()
     """Where that URL stands; empty: any argument of the constructor."""
     driver_keys: tuple[Part, ...] = ()
