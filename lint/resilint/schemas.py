@@ -50,6 +50,7 @@ SAID = {
     "fix.server_read_timeout": "For what a server reads of a request.",
     "fix.server_write_timeout": "For what a server writes of an answer.",
     "fix.server_idle_timeout": "For a connection of a server on which nothing comes.",
+    "fix.request_timeout": "For one request or task of a server or worker.",
     "fix.wait_timeout": "For waiting for a thread, task, process, lock or queue.",
     "fix.queue_size": "What a queue may hold.",
     "fix.concurrency": "What may run at once.",
