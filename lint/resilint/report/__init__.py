@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -32,6 +33,10 @@ class Options:
     """The least severity that makes the run fail."""
 
 
+_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Surrogates that stand for no byte."""
+
+
 def write(result: Result, kind: str, options: Options) -> str:
     """The report in a format of `FORMATS`."""
     report: str = import_module(FORMATS[kind]).write(result, options)
@@ -39,7 +44,8 @@ def write(result: Result, kind: str, options: Options) -> str:
 
 
 def printable(path: str) -> str:
-    """A path as text: bytes of a file name that are no UTF-8 are replaced."""
+    """A path as text: bytes of a file name that are no UTF-8 are replaced, and so are halves of characters in literals of code."""
+    path = _HALVES.sub("\ufffd", path)
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -22,7 +22,8 @@ def write(result: Result, options: Options) -> str:
         for finding, fingerprint in zip(result.findings, result.fingerprints, strict=True)
     ]
     for failure in result.failures:
-        digest = blake2b(f"{printable(failure.path)}\0{failure.message}".encode(), digest_size=12).hexdigest()
+        said = f"{failure.path}\0{failure.message}".encode("utf-8", "surrogatepass")
+        digest = blake2b(said, digest_size=12).hexdigest()
         issues.append(_issue(failure.message, "internal-error", digest, "blocker", failure.path or ".", result))
     return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
 
