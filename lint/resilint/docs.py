@@ -10,6 +10,8 @@ from pathlib import Path
 from resilint.model import Rule
 
 FOLDER = "rule_docs"
+GROUP = "resilint.checks"
+"""The group of entry points through which packages of rules come."""
 
 
 def folder(rule: Rule) -> Path | None:
@@ -54,11 +56,16 @@ def local_address(rule: Rule) -> str | None:
 
 @cache
 def _published(package: str) -> str | None:
-    from importlib.metadata import metadata, packages_distributions
+    """What the distribution that brings a package of rules says of itself; the engine and its rules are one."""
+    from importlib.metadata import PackageNotFoundError, distribution, entry_points
 
-    for name in packages_distributions().get(package, ()):
-        for entry in metadata(name).get_all("Project-URL") or ():
-            label, _, url = entry.partition(",")
-            if label.strip().lower() == _LABEL.lower():
-                return str(url).strip()
+    brings = {point.value.partition(":")[0].partition(".")[0]: point.dist for point in entry_points(group=GROUP)}
+    try:
+        found = brings.get(package) or distribution("resilint")
+    except PackageNotFoundError:
+        return None
+    for entry in found.metadata.get_all("Project-URL") or ():
+        label, _, url = entry.partition(",")
+        if label.strip().lower() == _LABEL.lower():
+            return str(url).strip()
     return None

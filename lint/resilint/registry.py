@@ -12,10 +12,10 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 
 from resilint import docs
+from resilint.docs import GROUP
 from resilint.engine_rules import ENGINE_RULES, UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.model import Rule
 
-GROUP = "resilint.checks"
 OWN_PREFIX = "RS"
 _MODULE = re.compile(r"[a-z]+[0-9]+_\w+")
 _CODE = re.compile(r"([A-Z]+)[0-9]+")

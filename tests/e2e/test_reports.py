@@ -338,6 +338,19 @@ def test_without_a_repository_a_folder_elsewhere_is_seen_from_itself(toy: Path, 
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "app.py"
 
 
+def test_two_findings_at_one_place_are_two_tests(with_fixes: Path, resilint: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(program: Any) -> Iterator[Finding]:
+        for span in program.places("again"):
+            yield rule.finding(span, "again, once")
+            yield rule.finding(span, "again, twice")
+
+    rule = Rule("RS402", "again", Severity.WARNING, "Calls of again.", frozenset({"py"}), twice)
+    monkeypatch.setattr(registry, "rules", lambda: (*ENGINE_RULES, rule))
+    (with_fixes / "app.py").write_text("again()\n")
+    cases = junit(resilint("check", "--format", "junit", "--select", "RS402", code=1).stdout).iter("testcase")
+    assert [case.attrib["name"] for case in cases if case.find("failure") is not None] == ["app.py:1:1", "app.py:1:1 (2)"]
+
+
 def test_what_does_not_fail_the_run_is_no_failed_test(toy: Path, resilint: Run) -> None:
     (toy / "app.py").write_text("wait_long()\nwait_short()\nwait_well()\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -34,9 +35,14 @@ def write(result: Result, options: Options) -> str:
 def _suite(root: Element, rule: Rule, findings: list[Finding], result: Result, options: Options) -> None:
     name = f"{rule.code} {rule.name}"
     suite = SubElement(root, "testsuite", name=name)
+    seen: Counter[str] = Counter()
     for finding in findings:
         span = finding.span
         place = one_line(f"{result.in_repository(span.path)}:{span.line}:{span.col}")
+        seen[place] += 1
+        if seen[place] > 1:
+            # Of two tests of one name servers show one.
+            place = f"{place} ({seen[place]})"
         case = SubElement(suite, "testcase", classname=name, name=place)
         text = "\n".join(lines_of(finding, result, Options(show_trace=True)))
         if finding.severity.rank >= options.fail_on.rank:
