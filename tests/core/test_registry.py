@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
-from resilint import registry
+from resilint import docs, registry
 from resilint.engine_rules import ENGINE_RULES
 from resilint.registry import RegistryError, matches, selected
 
@@ -33,7 +33,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
         for name, text in modules.items():
             (folder / f"{name}.py").write_text(text)
             (folder / "rule_docs" / f"{name.partition('_')[0].upper()}.md").write_text("# A page\n")
-        point = EntryPoint("theirs", package_name, registry.GROUP)
+        point = EntryPoint("theirs", package_name, docs.GROUP)
         monkeypatch.setattr(registry, "entry_points", lambda group: [point])
         registry.rules.cache_clear()
         return point
