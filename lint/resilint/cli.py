@@ -223,7 +223,7 @@ class _Check(click.Command):
 @click.option("--fix", is_flag=True, help="Fix what can be fixed safely; report what remains.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what may change behaviour; alone, show such fixes.")
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing; exit with 1 if there is anything.")
-@click.option("--statistics", is_flag=True, help="Count findings by rule, and the waits seen.")
+@click.option("--statistics", is_flag=True, help="Count findings by rule and by service, and the waits seen.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor write cached facts.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that read files. Default: one for each processor.")
 @click.option("--show-trace", is_flag=True, help="Show where each value of a finding comes from.")
