@@ -219,6 +219,23 @@ def _unmarked(text: str) -> Iterator[str]:
             yield _COMMENT.sub("", line).rstrip()
 
 
+def shown(rows: list[str], language: str) -> tuple[list[str], list[int]]:
+    """An example as readers see it: its lines without the marks, and the numbers, from 1, of those in which something is found."""
+    spoken = LANGUAGES[language]
+    case = Case("example", 1)
+    _read_marks(case, "", "\n".join(rows), spoken)
+    marked = {want.line for want in case.wants}
+    kept: list[str] = []
+    lines: list[int] = []
+    for number, row in enumerate(rows, 1):
+        if spoken != "json" and _OWN_LINE.match(row):
+            continue
+        kept.append(row if spoken == "json" or not _COMMENT.search(row) else _COMMENT.sub("", row).rstrip())
+        if number in marked:
+            lines.append(len(kept))
+    return kept, lines
+
+
 # ---------------------------------------------------------------- running
 
 
