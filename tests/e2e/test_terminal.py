@@ -101,19 +101,16 @@ def test_a_terminal_gets_colours_and_the_next_step(work: Path) -> None:
 
 def test_what_is_shown_already_is_no_next_step(work: Path) -> None:
     (work / "app.py").write_text("import requests\n" + "requests.get('http://x')\n" * 20)
-    hints = (
-        "resilint check --show-trace: where",
-        "resilint check --statistics: how many",
-        "resilint check --diff --unsafe-fixes: how",
-    )
-    for path, arguments, shown in (
-        (OUTAGE, (), hints[:1]),
-        (OUTAGE, ("--show-trace",), ()),
-        (work, (), hints[1:]),
-        (work, ("--statistics",), hints[2:]),
+    trace, many = "resilint check --show-trace: where", "resilint check --statistics: how many"
+    for path, hint, arguments, shown in (
+        (OUTAGE, trace, (), True),
+        (OUTAGE, trace, ("--show-trace",), False),
+        (work, many, (), True),
+        (work, many, ("--statistics",), False),
+        (work, "resilint check --diff --unsafe-fixes: how 20 of them could be fixed", (), True),
     ):
         screen, _ = seen(resilint(*CHECK, *arguments), path, environ(work))
-        assert tuple(one for one in hints if one in screen) == shown, (path, arguments)
+        assert (hint in screen) is shown, (hint, arguments)
     (work / "resilint.yaml").write_text("fix: {client_timeout: 2s}\n")
     screen, _ = seen(resilint(*CHECK), work, environ(work))
     assert "resilint check --fix: fix 20 of them" in screen
