@@ -180,10 +180,12 @@ def test_shipped_knowledge_fits_its_schema() -> None:
         assert KNOWLEDGE.is_valid(text), file
 
 
-def test_settings_of_the_readme_fit_their_schema() -> None:
+def test_settings_of_the_readme_and_of_its_pages_fit_their_schema() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    fences = [part.partition("```")[0] for part in text.split("```yaml\n")[1:]]
+    # What stands further down is wrong on purpose.
+    text += (ROOT / "docs" / "knowledge.md").read_text("utf-8").partition("## When an entry is wrong")[0]
+    fences = [part.partition("\n")[2].partition("```")[0] for part in text.split("```yaml")[1:]]
     settings = [yaml.safe_load(fence) for fence in fences if fence.startswith(("select:", "knowledge:"))]
-    assert len(settings) >= 2
+    assert len(settings) >= 10
     for tree in settings:
         SETTINGS.validate(tree)
