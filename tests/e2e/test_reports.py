@@ -266,7 +266,7 @@ def test_the_summary_of_a_job_counts_by_rule_and_service(toy: Path, resilint: Ru
     resilint("check", "--format", "github", code=1)
     assert page.read_text() == "before\n", "only --statistics writes it"
     log = resilint("check", "--format", "github", "--statistics", code=1).stdout
-    assert "::group::Statistics\n2 RS101 wait-long\n1 RS102 wait-short\n2 users\n1 orders\n::endgroup::\n" in log
+    assert "::group::Statistics\n2 RS101 wait-long\n1 RS102 wait-short\nby service:\n2 users\n1 orders\nwaits: " in log
     text = page.read_text()
     assert text.startswith("before\n### resilint\n\n2 errors, 1 warning in 2 files")
     assert (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from resilint.checking import Failure
 from resilint.model import Finding, Severity
 from resilint.report import Options, one_line, printable
-from resilint.report.text import by_rule, by_service, lines_of, summary_of
+from resilint.report.text import by_rule, by_service, lines_of, statistics_of, summary_of
 from resilint.run import Result
 
 MOST = 10
@@ -39,8 +39,7 @@ def write(result: Result, options: Options) -> str:
             "::endgroup::",
         ]
     if options.statistics:
-        counted = [f"{count} {what}" for count, what in (*by_rule(result), *by_service(result))]
-        lines += ["::group::Statistics", *map(_inert, counted), "::endgroup::"]
+        lines += ["::group::Statistics", *map(_inert, statistics_of(result)), "::endgroup::"]
     if not options.quiet:
         lines.append(_inert(summary_of(result)))
     return "".join(f"{line}\n" for line in lines)

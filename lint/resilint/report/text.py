@@ -25,7 +25,7 @@ def write(result: Result, options: Options) -> str:
         where = f"{result.here(failure.path)}: " if failure.path else ""
         parts.append(f"{paint('internal error', '31;1')}: {one_line(where + failure.message)}")
     if options.statistics:
-        parts.append("\n".join(_statistics(result)))
+        parts.append("\n".join(statistics_of(result)))
     if not options.quiet:
         parts.append("\n".join([summary_of(result), *(paint(hint, "2") for hint in options.hints)]))
     gap = "\n\n" if result.findings else "\n"
@@ -111,7 +111,8 @@ def _most_first(counts: Counter[str]) -> list[tuple[int, str]]:
     return [(count, what) for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def _statistics(result: Result) -> Iterator[str]:
+def statistics_of(result: Result) -> Iterator[str]:
+    """How many findings there are of each rule and in each service, and how many waits were seen."""
     rules, services = by_rule(result), by_service(result)
     width = len(str(max((count for count, _ in (*rules, *services)), default=0)))
     for count, what in rules:
