@@ -112,7 +112,8 @@ def test_case(rule: Rule, case: Case, tmp_path: Path) -> None:
 
 
 def check_fixes(rule: Rule, case: Case, folder: Path) -> None:
-    """Every fix ends its finding, brings no other one of any rule, leaves files that parse, and is made once."""
+    """Every fix ends its finding, brings no other one, leaves files that parse, and is made once; the page tells of it."""
+    assert "`--fix`" in page_of(rule).partition("\n## Fix\n")[2].partition("\n## ")[0]
     files, after, problems = mended(case, folder / "fixed", (*STABLE, rule))
     assert not problems
     assert files

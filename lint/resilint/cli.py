@@ -558,6 +558,7 @@ def _report(result: Result, outputs: Iterable[tuple[str | None, str]], options: 
             options["quiet"],
             links=printed and knows_links(sys.stdout),
             hints=tuple(islice(_next_steps(result, options), MOST_STEPS)) if printed and watched else (),
+            unsafe_fixes=options["unsafe_fixes"],
             fail_on=Severity(options["fail_on"]),
         )
         return write(result, kind, chosen)

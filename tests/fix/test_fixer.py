@@ -56,6 +56,16 @@ def test_an_invented_value_is_written_only_when_unsafe_fixes_are_asked_for(check
     assert "timeout=10" in (tmp_path / "app.py").read_text()
 
 
+def test_unsafe_fixes_are_shown_when_they_are_asked_for_and_safe_ones_always(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(APP)
+    assert "\n  fix: Set timeout to 2 s\n" in check().stdout
+    (tmp_path / "resilint.yaml").unlink()
+    assert "fix:" not in check().stdout
+    shown = check("--unsafe-fixes").stdout
+    assert "\n  unsafe fix: Set timeout to 10 s (invented: the settings say no fix.client_timeout)\n" in shown
+    assert (tmp_path / "app.py").read_text() == APP
+
+
 def test_diff_writes_nothing_and_says_by_its_status_whether_there_is_anything(check: Check, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP)
     shown = check("--diff")

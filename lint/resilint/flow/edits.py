@@ -146,8 +146,9 @@ def _go_import(source: bytes, imports: tuple[f.Import, ...], target: str, end: s
         opened = b"(" in source[start : first.at]
         if opened:
             return Cut(first.at, first.at, f'"{target}"; ')
-        at = source.find(b"import", start)
-        return Cut(at, at, f'import "{target}"{end}')
+        spec = source[first.at : first.end].decode("utf-8", "replace")
+        rows = sorted((spec, f'"{target}"'), key=lambda row: row.partition('"')[2])
+        return Cut(source.find(b"import", start), first.end, f"import ({end}\t{rows[0]}{end}\t{rows[1]}{end})")
     standard = [imp for imp in plain if "." not in imp.target.partition("/")[0] and _own_row(source, imp)]
     before = [imp for imp in standard if imp.target < target]
     if before:

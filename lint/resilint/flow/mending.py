@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _VERB = re.compile(rb"%[-+# 0-9.*\[\]]*([A-Za-z%])")
 _AMOUNT = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?[ ]?[A-Za-z]{0,2}")
+_LINK = re.compile(rb"(\r?\n[ \t]*)\.")
+_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "min": "minutes"}
 _BEST = ("total", "statement", "request", "io", "read", "header", "wait", "deadline", "transaction", "connect", "write", "idle")
 """Slots in the order in which one is chosen to be written: what bounds most comes first."""
 _KEYS = {
@@ -129,6 +131,32 @@ class Mending:
         if spelled is None:
             return None
         return self.fix([Change(fn.module.path, (Cut(node.at, node.end, spelled[0]), *spelled[1]), name, amount)])
+
+    def rescaled(self, row: Bound, fn: Fun, node: f.Node, raw: bool) -> Fix | None:
+        """Writes a literal number that makes no sense in a slot's unit as what it is in another. `raw`: it counts nanoseconds."""
+        if not isinstance(node, f.Lit) or isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            return None
+        found = _meant(row, float(node.value), "ns" if raw else row.unit)
+        if found is None:
+            return None
+        amount, unit = found
+        spelled = self.spelled(row, fn, amount, node)
+        if spelled is None:
+            return None
+        title = f"Take {node.value:g} for {_UNITS[unit]}: {amount.said}"
+        return self.cut(fn.module.path, [Cut(node.at, node.end, spelled[0]), *spelled[1]], title, safe=False)
+
+    def rescaled_setting(self, path: str, setting: f.Setting, row: Bound, bare: str) -> Fix | None:
+        """The same for a number of settings."""
+        at = self._raw(path, setting)
+        if at is None or not setting.text.isdecimal():
+            return None
+        found = _meant(row, float(setting.text), bare if row.unit == "dur" else row.unit)
+        text = _as_setting(row, found[0]) if found is not None else None
+        if found is None or text is None:
+            return None
+        title = f"Take {setting.text} for {_UNITS[found[1]]}: {found[0].said}"
+        return self.cut(path, [Cut(*at, text)], title, safe=False)
 
     def _in_text(self, row: Bound, fn: Fun, node: f.Lit, amount: Amount) -> Fix | None:
         """Writes the value over that of a key in a text: a URL, the options of a driver."""
@@ -242,12 +270,24 @@ class Mending:
         change: Change | None = None
         if fn is wait.fn and node is wait.site.call:
             if isinstance(node, f.Call) and self._calls(fn, node, wait.api):
-                change = self._best(wait.entry.bounds, enough, fn, node, use)
+                change = self._best(wait.entry.bounds, enough, fn, node, use) or self._of_request(wait, enough, use)
         elif way.holder is not None and way.holder.node is node:
             change = self.of_object(way.holder, enough, use)
         elif isinstance(node, f.Call):
             change = self._through(wait, fn, node, enough, use)
         return self.fix([change]) if change is not None else None
+
+    def _of_request(self, wait: Wait, enough: frozenset[str], use: str) -> Change | None:
+        """Writes the bound where the request is built that a call sends."""
+        place = wait.entry.request
+        if place is None or place >= len(wait.target.binds) or wait.fn.module.language == "go":
+            return None
+        bind = wait.target.binds[place]
+        made = [flow.thing for flow in self.resolver.ask(bind.expr, bind.frame)]
+        builder = made[0].parent if len(made) == 1 and isinstance(made[0], Obj) else None
+        while builder is not None and builder.parent is not None:
+            builder = builder.parent
+        return self.of_object(builder, enough, use) if builder is not None else None
 
     def of_object(self, obj: Obj, enough: frozenset[str], use: str) -> Change | None:
         """Writes one of these slots where an object is made."""
@@ -393,7 +433,10 @@ class Mending:
         """Calls a method on what a call has just made: in the same chain where it gives the object back, else below it."""
         table = self.resolver.table(fn.module)
         if kind and table.returns_itself(f"{kind}.{setter}"):
-            return (Cut(node.end, node.end, f".{setter}({text})"),)
+            source = self.program.source(fn.module.path)
+            # A chain of a link a line gets a line more.
+            row = _LINK.match(source, node.end)
+            return (Cut(node.end, node.end, f"{row[1].decode() if row is not None else ''}.{setter}({text})"),)
         for stmt in walk_block(fn.block):
             if isinstance(stmt, f.Assign) and stmt.value is not None and stmt.value.at <= node.at and node.end <= stmt.value.end:
                 target = stmt.targets[0] if len(stmt.targets) == 1 else None
@@ -542,6 +585,15 @@ def _is_local(name: str, fn: Fun) -> bool:
             return True
         scope = scope.parent
     return False
+
+
+def _meant(row: Bound, number: float, unit: str) -> tuple[Amount, str] | None:
+    """The first unit, other than the one it counts in, in which a number makes sense for a slot."""
+    for other in ("s", "ms"):
+        amount = Amount(number * SECONDS[other], say_seconds(number * SECONDS[other]))
+        if other != unit and 0.01 <= amount.number <= 600 and _is_plausible(row, amount):
+            return amount, other
+    return None
 
 
 def _is_plausible(row: Bound, amount: Amount) -> bool:

@@ -147,7 +147,10 @@ class SettingFaults:
                 self._add(self.unlimited_queues, "RS401", span, f"{said} lets the queue of {api} grow without a limit", value, fix)
         elif judged.mismatch and slot in TIME and judged.number is not None:
             message = f"{said} is {say_seconds(judged.number)}: {_sensible(row, judged.mismatch)}"
-            self._add(self.mismatched, "RS108", span, message, Value(judged.number, confidence, text.steps))
+            bare = written.surface.bare if written.surface is not None else "ms"
+            own = written.setting if text.known == written.setting.text else None
+            fix = self.program.mending.rescaled_setting(written.path, own, row, bare) if own is not None else None
+            self._add(self.mismatched, "RS108", span, message, Value(judged.number, confidence, text.steps), fix)
 
     def _mended(self, placed: Placed, text: Text) -> Fix | None:
         """The value for a slot in the place of one that is written as it is meant, without placeholders."""

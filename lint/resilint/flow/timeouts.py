@@ -12,7 +12,7 @@ from resilint.flow.data_sources import endless_sources
 from resilint.flow.deadlines import Deadline
 from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import Slot, Source, say_seconds
-from resilint.flow.values import Absent, Null, Obj, Unknown
+from resilint.flow.values import Absent, Null, Num, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import ENOUGH, Endless, Wait
 from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
@@ -413,8 +413,11 @@ class Timeouts:
         message = f"{found.slot.bound.slot} timeout of {short(found.api)} {said}: {found.slot.mismatch}; it takes {unit}"
         sure = Confidence.HIGH if known and len(hops) <= 8 else Confidence.MEDIUM
         sure = self.program.knowledge.sure(found.slot.bound, sure)
+        thing = found.slot.flow.thing if found.slot.flow is not None else None
+        raw = found.slot.bound.unit == "dur" and fn.module.language == "go" and isinstance(thing, Num)
+        fix = self.program.mending.rescaled(found.slot.bound, fn, node, raw)
         self.mismatched.append(
-            Fault(self.program.span_of(fn, node), message, self.program.value(found.slot.number, sure, hops=hops), key=key)
+            Fault(self.program.span_of(fn, node), message, self.program.value(found.slot.number, sure, hops=hops), key=key, fix=fix)
         )
 
     def _covered(self, found: WrittenSlot) -> bool:

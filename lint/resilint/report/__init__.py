@@ -29,6 +29,8 @@ class Options:
     """The terminal shows links."""
     hints: tuple[str, ...] = ()
     """What to do next, below the summary."""
+    unsafe_fixes: bool = False
+    """Also show fixes that are not safe."""
     fail_on: Severity = Severity.WARNING
     """The least severity that makes the run fail."""
 

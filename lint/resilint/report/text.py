@@ -49,6 +49,8 @@ def lines_of(finding: Finding, result: Result, options: Options) -> Iterator[str
     rule = f"{_linked(code, _page(finding.code, result)) if options.links else code} {finding.name}"
     yield f"{paint(_place(finding.span, result), '1')}: {severity} {rule}: {one_line(finding.message)}"
     yield from _excerpt(finding.span, result.lines(finding.span.path), paint)
+    if finding.fix is not None and (finding.fix.safe or options.unsafe_fixes):
+        yield f"  {paint('fix' if finding.fix.safe else 'unsafe fix', '32')}: {one_line(finding.fix.title)}"
     if options.show_trace:
         for number, step in enumerate(finding.trace, 1):
             yield f"  {number}. {_place(step.span, result)}: {one_line(step.text)}"
