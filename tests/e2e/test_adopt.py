@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable
@@ -147,3 +148,13 @@ def test_mended_findings_leave_the_baseline(legacy: Path, report: Run, resilint:
     assert len(kept) == before - 2 * CALLS
     edit("orders/client0.py", lambda text: text.replace(", timeout=2", "", 1))
     assert [place.partition(":")[0] for place in places(report())] == ["orders/client0.py"]
+
+
+def test_the_page_shows_a_line_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resilint: Run) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "adopt.md").read_text("utf-8")
+    (shown,) = re.findall(r"^```json\n(.*)\n```$", page, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    Path("orders").mkdir()
+    Path("orders/client.py").write_text("import requests\n\n\ndef fetch(url):\n    return requests.get(url)\n")
+    assert resilint("baseline", code=0).stdout == ".resilint-baseline.json: 1 finding\n"
+    assert Path(".resilint-baseline.json").read_text("utf-8").splitlines()[3] == shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -76,6 +77,14 @@ def names(report: Run) -> Names:
 def put(path: str, text: str) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(text)
+
+
+def is_documented(error: str) -> bool:
+    """Whether the page on CI has what is said, with what to do, in its table."""
+    page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \|", page.partition("### Shallow clones")[2].partition("###")[0], re.MULTILINE)
+    said = [".*".join(re.escape(part) for part in row.split("…")) for row in rows]
+    return any(re.search(row, error) for row in said)
 
 
 def commit(git: Git, message: str = "more") -> None:
@@ -261,12 +270,14 @@ def test_a_shallow_clone_says_what_to_do(
     monkeypatch.chdir(tmp_path / "clone")
     error = resilint("check", "--changed=origin/main", code=2).stderr
     assert error.startswith("resilint: --changed: shallow clone: ") and "git fetch --unshallow" in error and error.count("\n") == 1
+    assert is_documented(error)
     assert names("--changed", code=0) == [], "HEAD itself is there"
     git("fetch", "-q", "--unshallow", at=tmp_path / "clone")
     assert names("--changed=origin/main") == ["mine.py RS101"]
     git("clone", "-q", "--depth=1", "-b", "topic", repository.as_uri(), str(tmp_path / "single"))
     monkeypatch.chdir(tmp_path / "single")
-    assert "this is a shallow clone" in resilint("check", "--changed=origin/main", code=2).stderr
+    error = resilint("check", "--changed=origin/main", code=2).stderr
+    assert "this is a shallow clone" in error and is_documented(error)
 
 
 def test_a_partial_clone_is_not_filled_up_over_the_network(
@@ -281,6 +292,7 @@ def test_a_partial_clone_is_not_filled_up_over_the_network(
     monkeypatch.chdir(tmp_path / "clone")
     error = resilint("check", "--changed=HEAD~1", code=2).stderr
     assert error.startswith("resilint: --changed: not all of the history is in this clone: run ") and error.count("\n") == 1
+    assert is_documented(error)
 
 
 # ---------------------------------------------------------------- where
@@ -338,6 +350,7 @@ def test_submodules_are_compared_with_the_commit_that_was_recorded(
     git("commit", "-qm", "not there")
     error = resilint("check", "--changed", code=2).stderr
     assert error == "resilint: --changed: submodule lib: commit 111111111111 is not here: run `git -C lib fetch`\n"
+    assert is_documented(error)
 
 
 # ---------------------------------------------------------------- staged
