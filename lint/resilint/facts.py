@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-READER_VERSION = 5
+READER_VERSION = 6
 """Raised with every change of this module or of a reader: cached facts of another version are not used."""
 
 
@@ -555,7 +555,8 @@ class Import(Struct, frozen=True, gc=False, array_like=True):
 
 class Suppression(Struct, frozen=True, gc=False, array_like=True):
     """A `resilint: ignore[...]` comment. `line` counts from 1; `whole_file` for `ignore-file`; `own_line`: nothing else stands
-    on its lines. It speaks of the lines `first` to `last`: of the line beside it, else of the next one that is not a comment."""
+    on its lines. It speaks of the lines `first` to `last`: of the line beside it, else of the next one that is not a comment; of
+    none (0) where it is part of a value."""
 
     line: int
     column: int

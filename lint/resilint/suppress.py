@@ -127,6 +127,10 @@ def _unused(path: str, comment: _Comment, lines: Lines, known: tuple[Rule, ...],
         text = lines.line(comment.written.line)[comment.written.column - 1 : comment.written.end_column - 1]
         yield UNUSED_SUPPRESSION.finding(span, _without_rule(text))
         return
+    if not comment.written.first:
+        message = "suppression is part of the value, so it suppresses nothing: in this kind of file a comment has a line of its own"
+        yield UNUSED_SUPPRESSION.finding(span, message)
+        return
     idle = [selector for selector in comment.written.codes if selector not in comment.used and _all_ran(selector, known, ran)]
     if idle:
         first, last = comment.written.first, comment.written.last

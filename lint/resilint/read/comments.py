@@ -41,9 +41,12 @@ Extent = Callable[[int], tuple[int, int]]
 """Where that starts and ends which stands at an offset and in whose midst no comment can stand."""
 
 
-def suppressions(data: bytes, comment_at: CommentAt, extent: Extent | None = None) -> tuple[Suppression, ...]:
+def suppressions(
+    data: bytes, comment_at: CommentAt, extent: Extent | None = None, *, behind_values: bool = True
+) -> tuple[Suppression, ...]:
     """All suppressions of a file, the first of each comment line. One without codes names no rule, or is mistyped.
 
+    Not `behind_values`: what looks like a comment there is part of the value, so it speaks of no line.
     `comment_at` is asked only where the marker stands, and around such a comment, so that a file without one costs a single search.
     """
     found: list[_Written] = []
@@ -64,7 +67,7 @@ def suppressions(data: bytes, comment_at: CommentAt, extent: Extent | None = Non
         return ()
     lines, around = Lines(data), _Around(data, comment_at)
     # From the end, so that lines of comment above others need not be walked again.
-    return tuple(_suppression(one, data, lines, around, extent) for one in reversed(found))[::-1]
+    return tuple(_suppression(one, data, lines, around, extent, behind_values) for one in reversed(found))[::-1]
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,9 @@ class _Written:
     comment: tuple[int, int]
 
 
-def _suppression(written: _Written, data: bytes, lines: Lines, around: _Around, extent: Extent | None) -> Suppression:
+def _suppression(
+    written: _Written, data: bytes, lines: Lines, around: _Around, extent: Extent | None, behind_values: bool
+) -> Suppression:
     match = written.match
     sound = match.re is _MARK
     at, end = match.start(), match.end() if sound else match.end("rules") if match["rules"] else match.end("word")
@@ -91,16 +96,17 @@ def _suppression(written: _Written, data: bytes, lines: Lines, around: _Around, 
     alone, place = around.spoken_of(*written.comment)
     first, last = (place, place) if extent is None else extent(place)
     line, column = lines.place(at)
+    counts = alone or behind_values
     return Suppression(
         line=line,
         column=column,
         end_column=column + len(data[at:end].decode("utf-8", "replace")),
         codes=tuple(code.strip() for code in codes if code.strip()),
         reason=reason,
-        whole_file=(sound and match[1] is not None),
+        whole_file=(sound and match[1] is not None and counts),
         own_line=alone,
-        first=lines.place(first)[0],
-        last=lines.place(last)[0],
+        first=lines.place(first)[0] if counts else 0,
+        last=lines.place(last)[0] if counts else 0,
     )
 
 

@@ -33,7 +33,7 @@ def read(data: bytes, suffix: str = "") -> FileFacts:
     return FileFacts(
         "ini",
         settings=tuple(reader.out),
-        suppressions=suppressions(data, line_comments(data, b";", b"#")),
+        suppressions=suppressions(data, line_comments(data, b";", b"#"), behind_values=not reader.is_unit),
         errors=tuple(reader.errors),
     )
 

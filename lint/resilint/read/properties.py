@@ -54,7 +54,7 @@ def read(data: bytes) -> FileFacts:
     return FileFacts(
         "properties",
         settings=tuple(settings),
-        suppressions=suppressions(data, line_comments(data, b"#", b"!")),
+        suppressions=suppressions(data, line_comments(data, b"#", b"!"), behind_values=False),
         errors=tuple(errors),
     )
 
