@@ -26,7 +26,7 @@ from resilint.testing import Case, cases, check, differences
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "docs" / "site" / "build.py"
 BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
-GUIDES = ("bounds", "ci", "knowledge", "rules")
+GUIDES = ("adopt", "bounds", "ci", "knowledge", "rules")
 BOUNDS = cases((ROOT / "docs" / "bounds.md").read_text("utf-8"))
 
 
