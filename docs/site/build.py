@@ -43,6 +43,8 @@ class BadPage(Exception):
 def pages(root: Path = ROOT) -> dict[str, str]:
     """Every page of the repository that is on the site: its path, and its path on the site."""
     found = dict(ELSEWHERE)
+    outages = sorted(file.parent.name for file in (root / "examples" / "outages").glob("*/README.md"))
+    found |= {f"examples/outages/{name}/README.md": f"outages/{name}.md" for name in outages}
     found |= {f"docs/{file.name}": file.name for file in sorted((root / "docs").glob("*.md"))}
     found |= {f"rule_docs/{file.name}": f"rules/{file.name}" for file in sorted((root / "rule_docs").glob("*.md"))}
     return found
@@ -65,11 +67,15 @@ def write_sources(out: Path, root: Path = ROOT) -> None:
     tree = _tree("Guides", guides) + _tree("Reference", ["rules/index", "commands", "settings", "outages"])
     tree += _tree("Project", ["contributing", "changelog"])
     index.write_text(index.read_text("utf-8") + tree, "utf-8")
+    outages = out / "outages.md"
+    listed = [name.removesuffix(".md") for name in known.values() if name.startswith("outages/")]
+    outages.write_text(outages.read_text("utf-8") + _tree("", listed), "utf-8")
 
 
 def _tree(caption: str, names: list[str]) -> str:
     listed = "\n".join(names)
-    return f"\n```{{toctree}}\n:hidden:\n:maxdepth: 1\n:caption: {caption}\n\n{listed}\n```\n"
+    head = f":caption: {caption}\n" if caption else ""
+    return f"\n```{{toctree}}\n:hidden:\n:maxdepth: 1\n{head}\n{listed}\n```\n"
 
 
 def _write(file: Path, text: str) -> None:
@@ -158,8 +164,7 @@ def rules_index(rules: list[Rule], titles: Mapping[str, str]) -> str:
         for rule in (rule for rule in rules if rule.code[:3] == family):
             preview = " (preview)" if rule.preview else ""
             text += f"| [{rule.code} {rule.name}]({rule.code}.md) | {rule.severity.value} | {_cell(rule.summary)}{preview} |\n"
-    listed = "\n".join(f"{rule.code}" for rule in rules)
-    return f"{text}\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+    return text + _tree("", [rule.code for rule in rules])
 
 
 def settings_reference() -> str:
@@ -267,6 +272,7 @@ def build(out: Path, root: Path = ROOT, say: Callable[[str], None] = print) -> N
             raise BadPage(done.stderr.replace(f"{sources}/", "").strip())
     for name in (".buildinfo", "objects.inv"):
         (out / name).unlink(missing_ok=True)
+    shutil.rmtree(out / "_sources", ignore_errors=True)
     say(f"{out / 'index.html'}")
 
 

@@ -11,6 +11,7 @@ html_title = "resilint"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_use_index = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False

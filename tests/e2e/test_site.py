@@ -24,6 +24,7 @@ from resilint.schemas import settings_schema
 from resilint.testing import Case, cases, check, differences
 
 ROOT = Path(__file__).parents[2]
+OUTAGES = ROOT / "examples" / "outages"
 BUILD = ROOT / "docs" / "site" / "build.py"
 BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
 GUIDES = ("adopt", "bounds", "ci", "knowledge", "rules")
@@ -79,7 +80,8 @@ def test_every_page_is_there(pages: dict[str, Page]) -> None:
     expected = {
         f"{name}.html" for name in (*files, "index", "commands", "settings", "outages", "contributing", "changelog", "search")
     }
-    assert expected | {f"rules/{code}.html" for code in codes} | {"rules/index.html"} <= set(pages)
+    inner = {f"rules/{code}.html" for code in codes} | {f"outages/{file.parent.name}.html" for file in OUTAGES.glob("*/README.md")}
+    assert expected | inner | {"rules/index.html"} <= set(pages)
     navigation = {link.partition("#")[0] for link in pages["index.html"].links}
     assert expected - {"search.html", "index.html"} <= navigation
 
