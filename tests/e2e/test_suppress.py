@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from resilint.discover import kind_of_content, kind_of_name
+from resilint.read import READERS
 
 Run = Callable[..., Any]
 
@@ -102,6 +104,11 @@ def place(toy: Path, syntax: Syntax, above: str = "", behind: str = "", before: 
     (toy / name).parent.mkdir(exist_ok=True)
     (toy / name).write_text(f"{head}{above}{before}{line}{behind}\n{tail}", "utf-8")
     return (head + above).count("\n") + 1
+
+
+def test_every_kind_that_is_read_has_a_syntax() -> None:
+    named = [(name, f"{head}{line}\n{tail}".encode()) for name, _, head, line, tail in SYNTAXES.values()]
+    assert {kind_of_name(name) or kind_of_content(name, text) for name, text in named} == set(READERS)
 
 
 @each_syntax
