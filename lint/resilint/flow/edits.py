@@ -87,8 +87,8 @@ def _row_indent(source: bytes, opening: int, last: int) -> str:
 def argument(source: bytes, language: str, call: f.Call, text: str) -> tuple[Cut, ...] | None:
     """One more argument at the end of a call."""
     closing = call.end - 1
-    opening = _opening(source, call.fn.end, closing)
-    if opening is None or source[closing : closing + 1] != b")":
+    opening = opening_of(source, call)
+    if opening is None:
         return None
     last = max((arg.value.end for arg in call.args), default=None)
     if last is not None and last > closing:
@@ -97,9 +97,11 @@ def argument(source: bytes, language: str, call: f.Call, text: str) -> tuple[Cut
     return appended(source, language, opening, last, closing, (text,))
 
 
-def _opening(source: bytes, at: int, closing: int) -> int | None:
-    """The parenthesis that opens the arguments, behind type arguments if there are any."""
-    depth = 0
+def opening_of(source: bytes, call: f.Call) -> int | None:
+    """The parenthesis that opens the arguments, behind type arguments if there are any; none where no parenthesis ends the call."""
+    at, closing, depth = call.fn.end, call.end - 1, 0
+    if source[closing : closing + 1] != b")":
+        return None
     for place in range(at, closing):
         char = source[place]
         if char == 0x28 and depth == 0:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.edits import Cut, argument, end_of_line, entry, imported, indentation, line_end
+from resilint.flow.edits import Cut, argument, end_of_line, entry, imported, indentation, line_end, opening_of
 from resilint.flow.slots import key_in_text, say_seconds
 from resilint.flow.values import SECONDS, Obj
 from resilint.knowledge.index import holds
-from resilint.knowledge.schema import Bound, Need, TypeEntry
-from resilint.link.code import Fun, Module, dotted, walk_block
+from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
+from resilint.link.code import Fun, Module, dotted, last_name, walk_block
 from resilint.model import Edit, Fix
 
 if TYPE_CHECKING:
@@ -276,6 +276,36 @@ class Mending:
         elif isinstance(node, f.Call):
             change = self._through(wait, fn, node, enough, use)
         return self.fix([change]) if change is not None else None
+
+    def with_context(self, fn: Fun, call: f.Node, context: str) -> Fix | None:
+        """Calls the sibling of a function that takes a context, with the one that the caller holds."""
+        if not isinstance(call, f.Call) or not context:
+            return None
+        table = self.resolver.table(fn.module)
+        last = last_name(call.fn)
+        apis = {self.resolver.canonical(flow.thing) for flow in self.resolver.callee(call, self.resolver.frame(fn))}
+        owner, _, called = (apis.pop() if len(apis) == 1 else "").rpartition(".")
+        found = [name for name in (f"{last}Context", f"{last}WithContext") if _takes_context(table.call(f"{owner}.{name}"))]
+        source = self.program.source(fn.module.path)
+        opening = opening_of(source, call)
+        if not found or opening is None or called != last:
+            return None
+        renamed = Cut(call.fn.end - len(last.encode()), call.fn.end, found[0])
+        if source[renamed.at : renamed.end] != last.encode():
+            return None
+        given = Cut(opening + 1, opening + 1, f"{context}, " if call.args else context)
+        return self.cut(fn.module.path, [renamed, given], f"Call {found[0]} with {context}", safe=False)
+
+    def passed_on(self, fn: Fun, fresh: f.Node, context: str) -> Fix | None:
+        """Gives a call the context that its function holds in the place of a fresh one."""
+        if not isinstance(fresh, f.Call) or not context:
+            return None
+        package = dotted(fresh.fn).partition(".")[0]
+        # The only use of a package: its import would be one too many.
+        if len(re.findall(rf"\b{re.escape(package)}\.".encode(), self.program.source(fn.module.path))) < 2:
+            return None
+        title = f"Pass {context} on, so that the work ends with its caller's"
+        return self.cut(fn.module.path, [Cut(fresh.at, fresh.end, context)], title, safe=False)
 
     def _of_request(self, wait: Wait, enough: frozenset[str], use: str) -> Change | None:
         """Writes the bound where the request is built that a call sends."""
@@ -585,6 +615,10 @@ def _is_local(name: str, fn: Fun) -> bool:
             return True
         scope = scope.parent
     return False
+
+
+def _takes_context(entry: CallEntry | None) -> bool:
+    return entry is not None and entry.context == 0
 
 
 def _meant(row: Bound, number: float, unit: str) -> tuple[Amount, str] | None:

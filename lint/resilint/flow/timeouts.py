@@ -202,10 +202,21 @@ class Timeouts:
         else:
             message = f"{short(wait.api)} is given no timeout although `{held.name}` carries the caller's deadline"
         sure = self.program.knowledge.sure(wait.entry, Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM)
-        self.dropped_context.append(
-            Fault(span, message, Value(inf, sure, self._head_steps(steps)), _severity(wait.fn), key=(span,))
-        )
+        fix = None
+        if wait.entry.takes_no_context:
+            fix = self.program.mending.with_context(wait.fn, wait.site.call, self._context_of(held, wait.fn))
+        value = Value(inf, sure, self._head_steps(steps))
+        self.dropped_context.append(Fault(span, message, value, _severity(wait.fn), key=(span,), fix=fix))
         return True
+
+    def _context_of(self, held: f.Param, fn: Fun) -> str:
+        """The parameter where it is a context; one of a request has no deadline, so that passing it on leaves another fault."""
+        scope: Fun | None = fn
+        while scope is not None and scope.params.get(held.name) is not held:
+            scope = scope.parent
+        kind = self.resolver.resolve_type(held.type, scope) if held.type is not None and scope is not None else None
+        # What only behaves like one may never end.
+        return held.name if kind == "context.Context" else ""
 
     def _head_steps(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         # A function's whole range is no place to look at: its first line is.
@@ -241,7 +252,11 @@ class Timeouts:
             )
             sure = self.program.knowledge.sure(wait.entry, Confidence.HIGH if wait.bound == inf else Confidence.MEDIUM)
             where = self.program.span_of(fn, node)
-            self.dropped_context.append(Fault(where, message, Value(inf, sure, tuple(steps)), _severity(fn), key=key))
+            fix = None
+            if len(chain) == 1:
+                mend = self.program.mending.passed_on if self._makes_context(deadline) else self.program.mending.with_context
+                fix = mend(fn, node, self._context_of(held, fn))
+            self.dropped_context.append(Fault(where, message, Value(inf, sure, tuple(steps)), _severity(fn), key=key, fix=fix))
         return done
 
     def _makes_context(self, deadline: Deadline) -> bool:
