@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -215,6 +216,8 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._out], [], [], 60)
+            assert ready, "the browser says nothing"
             part = os.read(self._out.fileno(), 1 << 20)
             assert part, "the browser has gone"
             self._buffer += part
