@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -176,6 +179,34 @@ def test_what_has_changed_since_it_was_read_is_not_written(tmp_path: Path) -> No
     assert sorted(path.name for path in tmp_path.iterdir()) == ["app.py"]
 
 
+GO = """package main
+
+import (
+	"log"
+	"net/http"
+)
+
+func main() {
+	srv := &http.Server{
+		Addr:    ":8080", // inside only
+		Handler: nil,
+	}
+	log.Fatal(srv.ListenAndServe())
+}
+"""
+
+
+def test_go_stays_as_gofmt_writes_it(check: Check, tmp_path: Path) -> None:
+    gofmt = shutil.which("gofmt") or shutil.which("gofmt", path="/usr/local/go/bin:/usr/lib/go/bin")
+    if gofmt is None:
+        pytest.skip("gofmt, which is asked about the form, is not installed")
+    (tmp_path / "main.go").write_text(GO)
+    check("--fix", "--unsafe-fixes")
+    fixed = (tmp_path / "main.go").read_text()
+    assert "ReadHeaderTimeout: 30 * time.Second," in fixed
+    assert subprocess.run([gofmt, "-d", str(tmp_path / "main.go")], capture_output=True, text=True).stdout == ""
+
+
 # ---------------------------------------------------------------- fixes that other rules may make
 
 
@@ -248,9 +279,6 @@ def test_a_file_that_changed_after_it_was_read_is_not_fixed(tmp_path: Path) -> N
 
 
 def test_libcst_is_loaded_only_when_python_is_fixed(check: Check, tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     (tmp_path / "app.py").write_text(APP)
     program = "import sys; from resilint.cli import main\ntry: main({!r})\nexcept SystemExit: pass\nprint('libcst' in sys.modules)"
     for options, loaded in ((["check", "--format", "json"], "False"), (["check", "--diff"], "True")):

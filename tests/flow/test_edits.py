@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from resilint import facts as f
-from resilint.flow.edits import Cut, appended, argument, imported
+from resilint.flow.edits import Cut, appended, argument, entry, imported
 from resilint.read import read
 from resilint.text import Lines
 
@@ -79,6 +79,23 @@ def test_literals_of_go_get_one_more_field(before: bytes, expected: str) -> None
     last = next((at + 1 for at in range(closing, opening, -1) if before[at : at + 1] in (b"1", b"3")), None)
     fixed = after(before, appended(before, "go", opening, last, closing, ("B: 2",)))
     assert fixed.replace(",}", "}") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("T{\n\tA: 1,\n}", "T{\n\tA:     1,\n\tLong:  2,\n\tOther: 3,\n}"),
+        ("T{\n\tLonger: 1,\n}", "T{\n\tLonger: 1,\n\tLong:   2,\n\tOther:  3,\n}"),
+        ("T{\n\tA: 1,\n\n\tB: 1,\n}", "T{\n\tA: 1,\n\n\tB:     1,\n\tLong:  2,\n\tOther: 3,\n}"),
+        ("T{\n\tA: f(\n\t\t1),\n}", "T{\n\tA: f(\n\t\t1),\n\tLong:  2,\n\tOther: 3,\n}"),
+    ],
+)
+def test_fields_of_go_that_stand_below_each_other_have_their_values_in_one_column(before: str, expected: str) -> None:
+    source = f"package a\n\nfunc f() {{\n\tg({before})\n}}\n".encode()
+    call = first_call(source, "go")
+    new = call.args[0].value
+    assert isinstance(new, f.New)
+    assert expected in after(source, entry(source, "go", new, {"Long": "2", "Other": "3"}))
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,43 @@ def entry(source: bytes, language: str, new: f.New, values: dict[str, str]) -> t
     if opening < 0 or source[closing : closing + 1] != b"}" or any(pair.key is None for pair in new.fields):
         return None
     last = max((pair.value.end for pair in new.fields), default=None)
-    return appended(source, language, opening, last, closing, tuple(f"{name}: {text}" for name, text in values.items()))
+    if last is None or b"\n" not in source[last:closing]:
+        return appended(source, language, opening, last, closing, tuple(f"{name}: {text}" for name, text in values.items()))
+    rows = _rows_above(source, new)
+    width = max(len(name) for name in (*values, *(name for name, _ in rows)))
+    padded = tuple(f"{name + ':':<{width + 2}}{text}" for name, text in values.items())
+    cuts = appended(source, language, opening, last, closing, padded)
+    if cuts is None:
+        return None
+    return (*_into_column(source, rows, width), *cuts)
+
+
+def _rows_above(source: bytes, new: f.New) -> list[tuple[str, f.Expr]]:
+    """The last fields of a literal that stand below each other, a line each: gofmt puts their values into one column."""
+    rows: list[tuple[str, f.Expr]] = []
+    below = source.find(b"\n", max(pair.value.end for pair in new.fields))
+    for pair in reversed(new.fields):
+        key = pair.key
+        end = source.find(b"\n", pair.value.end)
+        if not isinstance(key, f.Ref) or end != below or b"\n" in source[key.at : pair.value.end]:
+            break
+        start = source.rfind(b"\n", 0, key.at)
+        if source[start + 1 : key.at].strip() or source[key.end : key.end + 1] != b":":
+            break
+        rows.append((key.name, pair.value))
+        below = start
+    return rows
+
+
+def _into_column(source: bytes, rows: list[tuple[str, f.Expr]], width: int) -> list[Cut]:
+    """Moves the values of fields so far to the right that the longest name fits."""
+    cuts = []
+    for name, value in rows:
+        colon = source.rfind(b":", 0, value.at)
+        gap = " " * (width - len(name) + 1)
+        if not source[colon + 1 : value.at].strip() and source[colon + 1 : value.at] != gap.encode():
+            cuts.append(Cut(colon + 1, value.at, gap))
+    return cuts
 
 
 # ---------------------------------------------------------------- imports
