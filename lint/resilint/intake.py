@@ -29,6 +29,8 @@ class Intake:
     generated: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, bytes] = field(default_factory=dict)
+    """What the facts of files were read from, as the cache names it."""
 
     def put(self, outcome: Outcome) -> None:
         """Adds what became of one file; `files` is not kept in order."""
@@ -96,6 +98,7 @@ def take_in(
                 intake.unreadable[outcome.path] = outcome.problem
             else:
                 gathered[outcome.path] = decode(outcome.facts)
+                intake.keys[outcome.path] = outcome.key
                 fresh[outcome.key] = outcome.facts
         if cache is not None:
             cache.put(fresh)
@@ -129,6 +132,7 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
                 missing.append(source)
             else:
                 gathered[source.path] = decode(facts)
+                intake.keys[source.path] = keys[source.path]
         except msgspec.MsgspecError:
             missing.append(source)
     return missing

@@ -28,6 +28,7 @@ from resilint.marks import Mark, Scopes, fingerprints, marks_of, scopes_in
 from resilint.model import Confidence, Finding, Rule, Severity, Span
 from resilint.read.encoding import as_read
 from resilint.registry import is_known, matches, selected, suggestion
+from resilint.reuse import Earlier
 from resilint.scope import Scope
 from resilint.settings import Service, Settings, SettingsError
 from resilint.suppress import apply
@@ -200,6 +201,8 @@ class Session:
         self._reading: Reading | None = None
         self._program: Program | None = None
         self._discovery = self._discovered()
+        sources = self._discovery.sources
+        self._earlier = Earlier(cache_folder, scope.root, sources, settings) if cache_folder is not None else None
         self._intake = self._take_in(self._discovery.sources, progress, stored=True)
         self._resort()
 
@@ -238,6 +241,7 @@ class Session:
                 self.texts.unsaved[path] = data
         self.texts.forget()
         self._reading = None
+        self._earlier = None
         before = {source.path: source for source in self._discovery.sources}
         if everywhere or not all(self._is_plain(path, before) for path in asked):
             self._discovery = self._discovered()
@@ -267,7 +271,10 @@ class Session:
         mend: Mend | None = None,
         start: float | None = None,
     ) -> Result:
-        """What `rules` find now. `start`: when the run began, for `seconds`."""
+        """What `rules` find now. `start`: when the run began, for `seconds`.
+
+        Of a program that is as it was first read, the cache is asked and told what rules found.
+        """
         begin = time.perf_counter() if start is None else start
         scope, settings, texts, jobs, progress = self.scope, self.settings, self.texts, self._jobs, self._progress
         reading = self.reading
@@ -277,20 +284,29 @@ class Session:
         unused: tuple[str, ...] = ()
         program: Program | None = None
         broken: list[Failure] = []
+        earlier = self._earlier if mend is None and not reading.failures else None
+        key = earlier.key(self._intake.keys, rules) if earlier is not None else b""
+        kept = earlier.recall(key) if earlier is not None else None
         try:
-            if progress is not None:
-                progress(0, 0, "linking")
-            program = self.program
+            if kept is None:
+                if progress is not None:
+                    progress(0, 0, "linking")
+                program = self.program
             if settings.knowledge:
-                notes = _idle_knowledge(program.knowledge, reading)
-                unused = _unused_knowledge(program.knowledge, reading, settings)
+                from resilint.knowledge import load
+
+                knowledge = load(settings.knowledge, settings.folder)
+                notes = _idle_knowledge(knowledge, reading)
+                unused = _unused_knowledge(knowledge, reading, settings)
         except input_errors():
             raise
         except Exception as problem:
             broken.append(failure("", problem))
         beside = jobs > 1 and is_worth_a_process(reading.files.values())
         while True:
-            checked = _checked(program, rules, beside, progress)
+            checked = kept or _checked(program, rules, beside, progress)
+            if earlier is not None and kept is None and not broken:
+                earlier.keep(key, checked)
             failures = [*reading.failures, *broken, *checked.failures]
             files = reading.files if mend is None or program is None else program.files
             running = {rule.code for rule in rules}
