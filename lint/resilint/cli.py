@@ -868,6 +868,15 @@ def completion(shell: str) -> None:
     _echo(script.source_template % script.source_vars())
 
 
+@main.command("lsp")
+@click.option("--stdio", is_flag=True, help="Ignored: standard input and output are always what is served.")
+def language_server(stdio: bool) -> None:
+    """Serve an editor: the language server, on standard input and output."""
+    from resilint.lsp import serve
+
+    sys.exit(serve())
+
+
 def _echo(text: str) -> None:
     click.echo(text if text.endswith("\n") else text + "\n", nl=False)
 

@@ -18,6 +18,8 @@ class Kind:
     """Command lines of programs may stand in it, with options that are settings."""
     comments: tuple[bytes, ...]
     """What starts a line of comment within a command that goes on over several lines."""
+    remark: tuple[str, str] | None
+    """What begins and ends a comment on a line of its own; none where the format has no comments."""
     joins: bool
     """Such a command goes on behind that comment; else it ends there, as a shell's does."""
     lone_return: bool
@@ -29,30 +31,78 @@ class Kind:
 
 
 KINDS = {
-    "python": Kind(code=True, blocks="", commands=False, comments=(), joins=False, lone_return=True, utf_8_only=True),
-    "go": Kind(code=True, blocks="", commands=False, comments=(), joins=False, lone_return=False, utf_8_only=True),
-    "java": Kind(code=True, blocks="", commands=False, comments=(), joins=False, lone_return=True, utf_8_only=False),
-    "yaml": Kind(code=False, blocks="", commands=True, comments=(b"#",), joins=False, lone_return=True, utf_8_only=True),
-    "json": Kind(code=False, blocks="", commands=True, comments=(), joins=False, lone_return=True, utf_8_only=True),
-    "toml": Kind(code=False, blocks="", commands=True, comments=(b"#",), joins=False, lone_return=False, utf_8_only=True),
-    "properties": Kind(code=False, blocks="", commands=False, comments=(), joins=False, lone_return=True, utf_8_only=False),
+    "python": Kind(
+        code=True, blocks="", commands=False, comments=(), remark=("#", ""), joins=False, lone_return=True, utf_8_only=True
+    ),
+    "go": Kind(
+        code=True, blocks="", commands=False, comments=(), remark=("//", ""), joins=False, lone_return=False, utf_8_only=True
+    ),
+    "java": Kind(
+        code=True, blocks="", commands=False, comments=(), remark=("//", ""), joins=False, lone_return=True, utf_8_only=False
+    ),
+    "yaml": Kind(
+        code=False, blocks="", commands=True, comments=(b"#",), remark=("#", ""), joins=False, lone_return=True, utf_8_only=True
+    ),
+    "json": Kind(code=False, blocks="", commands=True, comments=(), remark=None, joins=False, lone_return=True, utf_8_only=True),
+    "toml": Kind(
+        code=False, blocks="", commands=True, comments=(b"#",), remark=("#", ""), joins=False, lone_return=False, utf_8_only=True
+    ),
+    "properties": Kind(
+        code=False, blocks="", commands=False, comments=(), remark=("#", ""), joins=False, lone_return=True, utf_8_only=False
+    ),
     "ini": Kind(
         code=False,
         blocks="",
         commands=True,
         comments=(b"#", b";"),
+        remark=("#", ""),
         joins=True,
         lone_return=True,
         utf_8_only=False,
         dialects=frozenset((".service",)),
     ),
-    "xml": Kind(code=False, blocks="elements", commands=False, comments=(), joins=False, lone_return=False, utf_8_only=False),
-    "env": Kind(code=False, blocks="", commands=True, comments=(b"#",), joins=False, lone_return=True, utf_8_only=False),
-    "nginx": Kind(code=False, blocks="", commands=False, comments=(), joins=False, lone_return=False, utf_8_only=False),
-    "haproxy": Kind(code=False, blocks="sections", commands=False, comments=(), joins=False, lone_return=False, utf_8_only=False),
-    "hcl": Kind(code=False, blocks="", commands=True, comments=(b"#", b"//"), joins=False, lone_return=False, utf_8_only=True),
-    "dockerfile": Kind(code=False, blocks="", commands=True, comments=(b"#",), joins=True, lone_return=False, utf_8_only=False),
-    "text": Kind(code=False, blocks="", commands=True, comments=(b"#",), joins=True, lone_return=False, utf_8_only=False),
+    "xml": Kind(
+        code=False,
+        blocks="elements",
+        commands=False,
+        comments=(),
+        remark=("<!--", "-->"),
+        joins=False,
+        lone_return=False,
+        utf_8_only=False,
+    ),
+    "env": Kind(
+        code=False, blocks="", commands=True, comments=(b"#",), remark=("#", ""), joins=False, lone_return=True, utf_8_only=False
+    ),
+    "nginx": Kind(
+        code=False, blocks="", commands=False, comments=(), remark=("#", ""), joins=False, lone_return=False, utf_8_only=False
+    ),
+    "haproxy": Kind(
+        code=False,
+        blocks="sections",
+        commands=False,
+        comments=(),
+        remark=("#", ""),
+        joins=False,
+        lone_return=False,
+        utf_8_only=False,
+    ),
+    "hcl": Kind(
+        code=False,
+        blocks="",
+        commands=True,
+        comments=(b"#", b"//"),
+        remark=("#", ""),
+        joins=False,
+        lone_return=False,
+        utf_8_only=True,
+    ),
+    "dockerfile": Kind(
+        code=False, blocks="", commands=True, comments=(b"#",), remark=("#", ""), joins=True, lone_return=False, utf_8_only=False
+    ),
+    "text": Kind(
+        code=False, blocks="", commands=True, comments=(b"#",), remark=None, joins=True, lone_return=False, utf_8_only=False
+    ),
 }
 """All kinds that `discover` gives. `text` has no reader: Procfiles, lists of requirements."""
 

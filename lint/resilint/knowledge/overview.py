@@ -161,9 +161,14 @@ def _call(entry: CallEntry, names: tuple[str, ...]) -> Iterator[str]:
     yield from _bounds(entry.bounds)
 
 
+def bound_words(bound: Bound) -> str:
+    """Where a bound is written, in which unit, what holds by default and what switches it off."""
+    return "; ".join(_bound(bound))
+
+
 def _bounds(bounds: tuple[Bound, ...]) -> Iterator[str]:
     for bound in bounds:
-        yield f"  {bound.slot}: {'; '.join(_bound(bound))}"
+        yield f"  {bound.slot}: {bound_words(bound)}"
 
 
 def _bound(bound: Bound) -> Iterator[str]:

@@ -1,0 +1,579 @@
+"""The process that analyses one workspace folder for the language server.
+
+It keeps the program's facts and is the only one that reads. Whatever takes long is done by children that begin with all of its
+memory: one checks the state of the moment, one answers questions about it. A newer change ends both at once, so that nobody waits
+for what nobody wants to know any more, and what breaks there breaks nothing here. Where processes cannot be forked, it does all
+itself, and looks between two rules whether something newer has come.
+
+Messages are lines of JSON in both directions.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import queue
+import selectors
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from resilint.own_files import unsaved
+
+if TYPE_CHECKING:
+    from resilint.lsp.answers import Answers
+    from resilint.model import Finding, Rule, Span
+    from resilint.run import Result, Session
+
+Message = dict[str, Any]
+
+SETTINGS_FILES = frozenset({"resilint.yaml", "pyproject.toml", "resilint.yml", ".resilint.yaml", ".resilint.yml"})
+"""Names of files that settings are read from, or whose names say that they were meant to."""
+_SEVERITY = {"error": 1, "warning": 2, "info": 3}
+_UNNECESSARY = 1
+"""The tag of what may go: editors show it faded."""
+_MOST_STEPS = 50
+_PAUSE = 0.1
+"""Seconds between two words about progress."""
+
+
+class _Newer(BaseException):
+    """A newer change has come: what runs is given up. No rule may take it for an error of its own."""
+
+
+@dataclass
+class Folder:
+    """A workspace folder in memory: the session of its program, or what is wrong with its settings."""
+
+    root: Path
+    base: Path
+    """The root under the name by which the editor knows it."""
+    encoding: str
+    jobs: int
+    tell: Any
+    session: Session | None = None
+    problem: dict[str, list[Message]] | None = None
+    """Diagnostics by path of the settings that cannot be used."""
+    known: tuple[Rule, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    held: dict[str, bytes] = field(default_factory=dict)
+    """Unsaved text by path relative to the root."""
+    watch: Any = None
+    """Is called now and then, and may raise what ends the work."""
+    _said: float = 0.0
+
+    def change(self, files: Iterable[str], held: Mapping[str, str | None], *, everything: bool = False) -> None:
+        """Takes in what has changed on the disk and in the editor."""
+        texts = {path: encoded(text) if text is not None else None for path, text in held.items()}
+        for path, text in texts.items():
+            if text is None:
+                self.held.pop(path, None)
+            else:
+                self.held[path] = text
+        files = set(files)
+        if self.session is None or self.problem is not None or everything or any(map(self._is_settings, (*files, *texts))):
+            self._open()
+        if self.session is not None:
+            own = {path: text for path, text in texts.items() if not path.startswith("../")}
+            with unsaved(self._absolute()):
+                self.session.update([path for path in files if not path.startswith("../")], own, everywhere=everything)
+
+    def _open(self) -> None:
+        from resilint import registry
+        from resilint.run import Session, chosen
+        from resilint.scope import scope_of
+        from resilint.settings import SettingsError, load
+
+        self.known = registry.rules()
+        with unsaved(self._absolute()):
+            try:
+                settings = load(self.root)
+                self.rules = chosen(settings, self.known, self.root)
+                if self.session is None:
+                    from resilint.cache import default_folder
+
+                    scope = scope_of([str(self.root)], None, self.root)
+                    self.session = Session(scope, settings, cache_folder=default_folder(), jobs=self.jobs, progress=self._progress)
+                    if self.held:
+                        inside = {path: text for path, text in self.held.items() if not path.startswith("../")}
+                        self.session.update((), inside)
+                else:
+                    self.session.apply(settings)
+                self.problem = None
+            except SettingsError as problem:
+                self.problem = self._of_settings(problem.problems)
+
+    def _is_settings(self, path: str) -> bool:
+        if path.rpartition("/")[2] in SETTINGS_FILES:
+            return True
+        session = self.session
+        if session is None or session.settings.folder is None:
+            return False
+        absolute = os.path.normpath(self.root / path)
+        folder = session.settings.folder
+        return any(isinstance(item, str) and os.path.normpath(folder / item) == absolute for item in session.settings.knowledge)
+
+    def _absolute(self) -> dict[str, bytes]:
+        return {os.path.normpath(self.root / path): text for path, text in self.held.items()}
+
+    def _progress(self, done: int, total: int, stage: str = "reading") -> None:
+        if self.watch is not None:
+            self.watch()
+        now = time.monotonic()
+        if now - self._said > _PAUSE:
+            self._said = now
+            self.tell({"is": "progress", "done": done, "total": total, "stage": stage})
+
+    def ready(self) -> bool:
+        """Whether there is a program, linked, to ask questions of; what its settings cannot do is in `problem`."""
+        from resilint.knowledge import KnowledgeError
+        from resilint.settings import SettingsError
+
+        if self.session is None or self.problem is not None:
+            return False
+        try:
+            with unsaved(self._absolute()):
+                _ = self.session.program
+        except SettingsError as problem:
+            self.problem = self._of_settings(problem.problems)
+        except KnowledgeError as problem:
+            self.problem = self._of_knowledge(str(problem), self.session)
+        return self.problem is None
+
+    # ------------------------------------------------------------ what is told
+
+    def result(self) -> Message:
+        """Checks the program as it is now."""
+        assert self.session is not None
+        with unsaved(self._absolute()):
+            found = self.session.result(self.rules, self.known)
+        return self._told(found, self.session)
+
+    def _told(self, found: Result, session: Session) -> Message:
+        answers = self.answers()
+        by_code = {rule.code: rule for rule in self.known}
+        files: dict[str, list[Message]] = {}
+        for finding, fingerprint in zip(found.findings, found.fingerprints, strict=True):
+            entry = self._entry(finding, fingerprint, by_code.get(finding.code), answers)
+            files.setdefault(finding.span.path, []).append(entry)
+        return {
+            "is": "result",
+            "files": files,
+            "failures": [
+                {"path": failure.path, "message": failure.message, "detail": failure.detail} for failure in found.failures
+            ],
+            "notes": [*found.unused, *found.notes],
+            "seconds": found.seconds,
+        }
+
+    def _entry(self, finding: Finding, fingerprint: str, rule: Rule | None, answers: Answers) -> Message:
+        span = finding.span
+        diagnostic: Message = {
+            "range": answers.places(span.path).range(span),
+            "severity": _SEVERITY[finding.severity.value],
+            "code": finding.code,
+            "source": "resilint",
+            "message": finding.message,
+            "data": {"name": finding.name, "confidence": finding.confidence.word, "fingerprint": fingerprint},
+        }
+        if rule is not None and (page := _page(rule)) is not None:
+            diagnostic["codeDescription"] = {"href": page}
+        if finding.trace:
+            diagnostic["relatedInformation"] = [
+                {"location": answers.location(step.span), "message": step.text} for step in finding.trace[:_MOST_STEPS]
+            ]
+        if finding.name == "unused-suppression":
+            diagnostic["tags"] = [_UNNECESSARY]
+        entry: Message = {"diagnostic": diagnostic, "span": [span.line, span.col, span.end_line, span.end_col]}
+        if finding.fix is not None:
+            edits: dict[str, list[Message]] = {}
+            for edit in finding.fix.edits:
+                place = answers.places(edit.span.path).range(edit.span)
+                edits.setdefault(edit.span.path, []).append({"range": place, "newText": edit.text})
+            entry["fix"] = {"title": finding.fix.title, "safe": finding.fix.safe, "edits": edits}
+        return entry
+
+    def answers(self) -> Answers:
+        """What answers questions about the program as it is now."""
+        from resilint.lsp.answers import Answers
+
+        assert self.session is not None
+        return Answers(self.session.program, self.session.texts, self.base, self.encoding)
+
+    def _of_settings(self, problems: Iterable[tuple[Span, str]]) -> dict[str, list[Message]]:
+        from resilint.lsp.places import Places
+        from resilint.text import Lines
+
+        found: dict[str, list[Message]] = {}
+        for span, message in problems:
+            data = self._text(span.path)
+            place = Places(data, Lines(data), self.encoding).range(span)
+            diagnostic = {"range": place, "severity": 1, "source": "resilint", "message": message}
+            found.setdefault(span.path, []).append({"diagnostic": diagnostic})
+        return found
+
+    def _of_knowledge(self, text: str, session: Session) -> dict[str, list[Message]]:
+        """Lines of `path:line: message`, whose paths are relative to the settings' folder."""
+        from resilint.model import Span
+
+        problems = []
+        for line in text.splitlines():
+            name, _, rest = line.partition(":")
+            number, _, message = rest.partition(":")
+            path = session.settings.path
+            folder = session.settings.folder or self.root
+            if (folder / name).is_file():
+                path = os.path.relpath(folder / name, self.root).replace(os.sep, "/")
+            elif (self.root / name).is_file():
+                path = name
+            at = int(number) if number.strip().isdigit() else 1
+            said = message.strip() if number.strip().isdigit() else line
+            problems.append((Span(path, at, 1, at, 1), said))
+        return self._of_settings(problems)
+
+    def _text(self, path: str) -> bytes:
+        if path in self.held:
+            return self.held[path].removeprefix(b"\xef\xbb\xbf")
+        try:
+            return (self.root / path).read_bytes().removeprefix(b"\xef\xbb\xbf")
+        except OSError:
+            return b""
+
+    def answer(self, question: Message, answers: Answers) -> Any:
+        """The answer to one question; none where it cannot be given."""
+        from resilint.lsp.answers import placeholder
+        from resilint.model import Span
+
+        path = question["path"]
+        with unsaved(self._absolute()):
+            if question["what"] == "hover":
+                return answers.hover(path, question["line"], question["character"])
+            if question["what"] == "lenses":
+                return answers.lenses(path)
+            rule = next((rule for rule in self.known if rule.code == question["code"]), None)
+            return answers.suppression(placeholder(Span(path, *question["span"]), rule), rule) if rule is not None else None
+
+
+def encoded(text: str) -> bytes:
+    """Text of an editor as bytes. The mark says that they are UTF-8, whatever a comment in them declares for the file on disk."""
+    return b"\xef\xbb\xbf" + text.removeprefix("\ufeff").encode("utf-8", "replace")
+
+
+def _page(rule: Rule) -> str | None:
+    from resilint.docs import address, local_address
+
+    return address(rule) or local_address(rule)
+
+
+# ---------------------------------------------------------------- children
+
+
+class _Child:
+    """A process that began with all the memory of this one. What it says are lines; it ends with all it started."""
+
+    def __init__(self, work: Any, inherited: Iterable[int]) -> None:
+        own_in, to_child = os.pipe()
+        from_child, own_out = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 1
+            with suppress(BaseException):
+                os.setsid()
+                gc.disable()
+                for descriptor in (to_child, from_child, *inherited):
+                    with suppress(OSError):
+                        os.close(descriptor)
+                with os.fdopen(own_in, "r", encoding="utf-8") as asked, os.fdopen(own_out, "w", encoding="utf-8") as told:
+                    work(asked, told)
+                status = 0
+            os._exit(status)
+        os.close(own_in)
+        os.close(own_out)
+        self.descriptor = from_child
+        self.entry = to_child
+        self.done = False
+        """Whether it has said all it was started for."""
+        self._rest = b""
+        os.set_blocking(to_child, False)
+
+    def ask(self, question: Message) -> bool:
+        """Whether a question could be put: a child that is busy with many takes no more."""
+        try:
+            return os.write(self.entry, json.dumps(question).encode() + b"\n") > 0
+        except OSError:
+            return False
+
+    def lines(self) -> Iterator[Message] | None:
+        """What it has said since the last time; `None` once it has ended."""
+        data = os.read(self.descriptor, 1 << 20)
+        if not data:
+            return None
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        return (json.loads(line) for line in whole)
+
+    def end(self) -> None:
+        """Ends it, if it has not, and all that it started."""
+        for descriptor in (self.entry, self.descriptor):
+            os.close(descriptor)
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+        with suppress(OSError):
+            # Before it had a group of its own.
+            os.kill(self.pid, signal.SIGKILL)
+        with suppress(OSError):
+            os.waitpid(self.pid, 0)
+
+
+def _say(told: IO[str], message: Message) -> None:
+    told.write(json.dumps(message) + "\n")
+    told.flush()
+
+
+def _failed(problem: BaseException) -> Message:
+    text = " ".join(str(problem).split())
+    return {"is": "failed", "message": f"{type(problem).__name__}: {text}", "detail": "".join(traceback.format_exception(problem))}
+
+
+class Analysis:
+    """Answers the server's messages, one state of the program after the other."""
+
+    def __init__(self, tell: Any) -> None:
+        self._tell = tell
+        self.folder: Folder | None = None
+        self.number = 0
+        """Of the newest change."""
+        self.pending: dict[int, Message] = {}
+        """Questions without an answer yet."""
+
+    def take(self, message: Message) -> None:
+        """Takes in the state of the disk or the editor; `start` has to be called afterwards."""
+        if message["do"] == "open":
+            self.folder = Folder(
+                Path(os.path.realpath(message["root"])), Path(message["root"]), message["encoding"], message["jobs"], self._tell
+            )
+        assert self.folder is not None
+        self.number = message["id"]
+        try:
+            self.folder.change(message.get("files", ()), message.get("unsaved", {}), everything=message.get("everything", False))
+        except Exception as problem:
+            self._tell({**_failed(problem), "id": self.number})
+
+    def is_ready(self) -> bool:
+        """Whether there is something to check and to ask; else says why not."""
+        folder = self.folder
+        if folder is None:
+            return False
+        try:
+            if folder.ready():
+                return True
+        except Exception as problem:
+            self._tell({**_failed(problem), "id": self.number})
+            return False
+        if folder.problem is not None:
+            self._tell({"is": "broken", "id": self.number, "files": folder.problem})
+        return False
+
+    def check(self, tell: Any) -> None:
+        """Checks the program and says what was found."""
+        assert self.folder is not None and self.folder.session is not None
+        self.folder.tell = tell
+        try:
+            tell({**self.folder.result(), "id": self.number})
+        except Exception as problem:
+            tell({**_failed(problem), "id": self.number})
+
+    def answer(self, question: Message, answers: Answers, tell: Any) -> None:
+        """Answers a question."""
+        assert self.folder is not None
+        try:
+            value = self.folder.answer(question, answers)
+        except Exception as problem:
+            tell({**_failed(problem), "id": None})
+            value = None
+        tell({"is": "answer", "id": question["id"], "value": value})
+
+
+class Forking(Analysis):
+    """Leaves checking and answering to children."""
+
+    def __init__(self, asked: int, told: IO[str]) -> None:
+        super().__init__(lambda message: _say(told, message))
+        self._asked = asked
+        self._out = told.fileno()
+        self._checker: _Child | None = None
+        self._teller: _Child | None = None
+        self._ready = False
+
+    def run(self) -> None:
+        """Until the server goes."""
+        rest = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._asked, selectors.EVENT_READ)
+            try:
+                while True:
+                    for key, _ in selector.select():
+                        if key.fd == self._asked:
+                            data = os.read(self._asked, 1 << 20)
+                            if not data:
+                                return
+                            *whole, rest = (rest + data).split(b"\n")
+                            self._serve([json.loads(line) for line in whole], selector)
+                        else:
+                            self._relay(key.fd, selector)
+            finally:
+                self._end_all(selector)
+
+    def _serve(self, messages: list[Message], selector: selectors.BaseSelector) -> None:
+        changes = [message for message in messages if message["do"] in ("open", "change")]
+        if changes:
+            self._end_all(selector)
+            for change in changes:
+                self.take(change)
+            self._ready = self.is_ready()
+            # What is kept is never walked again, neither here nor in the children, whose copies of it would stop being shared.
+            gc.collect()
+            gc.freeze()
+            if self._ready:
+                self._checker = self._start(self._check, selector)
+        for message in messages:
+            if message["do"] == "ask":
+                self.pending[message["id"]] = message
+                if not changes:
+                    self._ask(message, selector)
+            elif message["do"] == "drop":
+                self.pending.pop(message["id"], None)
+        if changes:
+            for question in list(self.pending.values()):
+                self._ask(question, selector)
+
+    def _ask(self, question: Message, selector: selectors.BaseSelector) -> None:
+        if self._ready and self._teller is None:
+            self._teller = self._start(self._answer_all, selector)
+        if self._teller is None or not self._teller.ask(question):
+            self.pending.pop(question["id"], None)
+            self._tell({"is": "answer", "id": question["id"], "value": None})
+
+    def _start(self, work: Any, selector: selectors.BaseSelector) -> _Child:
+        others = [child for child in (self._checker, self._teller) if child is not None]
+        child = _Child(work, [self._asked, self._out, *(end for other in others for end in (other.descriptor, other.entry))])
+        selector.register(child.descriptor, selectors.EVENT_READ)
+        return child
+
+    def _check(self, asked: IO[str], told: IO[str]) -> None:
+        self.check(lambda message: _say(told, message))
+
+    def _answer_all(self, asked: IO[str], told: IO[str]) -> None:
+        assert self.folder is not None
+        answers = self.folder.answers()
+        for line in asked:
+            self.answer(json.loads(line), answers, lambda message: _say(told, message))
+
+    def _relay(self, descriptor: int, selector: selectors.BaseSelector) -> None:
+        child = next((one for one in (self._checker, self._teller) if one is not None and one.descriptor == descriptor), None)
+        if child is None:
+            return
+        messages = child.lines()
+        if messages is not None:
+            for message in messages:
+                if message["is"] == "answer":
+                    self.pending.pop(message["id"], None)
+                self._tell(message)
+                child.done = child.done or message["is"] in ("result", "failed")
+            return
+        selector.unregister(descriptor)
+        child.end()
+        if child is self._checker:
+            self._checker = None
+            if not child.done:
+                self._tell({"is": "failed", "id": self.number, "message": "the process that checks the program was killed"})
+        else:
+            self._teller = None
+            for question in list(self.pending):
+                self.pending.pop(question)
+                self._tell({"is": "answer", "id": question, "value": None})
+
+    def _end_all(self, selector: selectors.BaseSelector) -> None:
+        for child in (self._checker, self._teller):
+            if child is not None:
+                selector.unregister(child.descriptor)
+                child.end()
+        self._checker = self._teller = None
+
+
+class Alone(Analysis):
+    """Does all itself, for want of processes that can be forked."""
+
+    def __init__(self, asked: IO[bytes], told: IO[str]) -> None:
+        super().__init__(lambda message: _say(told, message))
+        self._inbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._newer = threading.Event()
+        self._answers: Answers | None = None
+        threading.Thread(target=self._listen, args=(asked,), daemon=True).start()
+
+    def _listen(self, asked: IO[bytes]) -> None:
+        for line in asked:
+            message = json.loads(line)
+            if message["do"] in ("open", "change"):
+                self._newer.set()
+            self._inbox.put(message)
+        self._newer.set()
+        self._inbox.put(None)
+
+    def run(self) -> None:
+        """Until the server goes."""
+        while (message := self._inbox.get()) is not None:
+            if message["do"] == "ask":
+                self._ask(message)
+            elif message["do"] != "drop":
+                self._newer.clear()
+                self._answers = None
+                self.take(message)
+                assert self.folder is not None
+                self.folder.watch = self._watch
+                with suppress(_Newer):
+                    if self.is_ready():
+                        self.check(self._tell)
+
+    def _watch(self) -> None:
+        if self._newer.is_set():
+            raise _Newer
+
+    def _ask(self, question: Message) -> None:
+        if self._answers is None and self.folder is not None and self.folder.session is not None and self.folder.problem is None:
+            answers = self.folder.answers()
+            answers.program = answers.program.unasked()
+            self._answers = answers
+        if self._answers is None:
+            self._tell({"is": "answer", "id": question["id"], "value": None})
+        else:
+            self.answer(question, self._answers, self._tell)
+
+
+def main() -> None:
+    """Serves one language server. Whatever prints something prints it to standard error: standard output is for messages."""
+    told = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    asked = os.dup(0)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
+    with suppress(BrokenPipeError):
+        if hasattr(os, "fork") and not os.environ.get("RESILINT_LSP_NO_FORK"):
+            Forking(asked, told).run()
+        else:
+            gc.enable()
+            Alone(os.fdopen(asked, "rb"), told).run()
+
+
+if __name__ == "__main__":
+    main()
