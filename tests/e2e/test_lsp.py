@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 """Seconds after which something will never come."""
 
 CLIENT = "import requests\n\nsession = requests.Session()\n"
@@ -49,7 +50,7 @@ class Editor(LanguageClient):
         self.published: dict[str, list[types.PublishDiagnosticsParams]] = {}
         self.logged: list[str] = []
         self.shown: list[str] = []
-        self.progress: list[Any] = []
+        self.told_progress: list[Any] = []
         self.refreshed: list[str] = []
         self.registered: list[str] = []
         self.something = asyncio.Event()
@@ -76,7 +77,7 @@ class Editor(LanguageClient):
         remember(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, lambda params: self.published.setdefault(params.uri, []).append(params))
         remember(types.WINDOW_LOG_MESSAGE, lambda params: self.logged.append(params.message))
         remember(types.WINDOW_SHOW_MESSAGE, lambda params: self.shown.append(params.message))
-        remember(types.PROGRESS, lambda params: self.progress.append(params.value))
+        remember(types.PROGRESS, lambda params: self.told_progress.append(params.value))
         remember(types.WINDOW_WORK_DONE_PROGRESS_CREATE, lambda params: None)
         remember(types.WORKSPACE_DIAGNOSTIC_REFRESH, lambda params: self.refreshed.append("diagnostics"))
         remember(types.WORKSPACE_CODE_LENS_REFRESH, lambda params: self.refreshed.append("lenses"))
@@ -206,8 +207,9 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RESILINT_CACHE_DIR", str(tmp_path / "cache"))
+def root(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # Compiled knowledge is shared: without it each server would take seconds to start.
+    monkeypatch.setenv("RESILINT_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "client.py").write_text(CLIENT)
@@ -267,7 +269,11 @@ def test_an_editor_that_asks_for_diagnostics_is_told_when_to_ask_again(root: Pat
             assert codes(first.items) == [(4, "RS101")]
             assert (await ask(editor, app, first.result_id)).kind == "unchanged"
             whole = await editor.workspace_diagnostic_async(types.WorkspaceDiagnosticParams([]))
-            assert [(one.uri, codes(list(one.items))) for one in whole.items if one.kind == "full"] == [(app, [(4, "RS101")])]
+            assert [
+                (one.uri, codes(list(one.items)))
+                for one in whole.items
+                if isinstance(one, types.WorkspaceFullDocumentDiagnosticReport)
+            ] == [(app, [(4, "RS101")])]
             known = [types.PreviousResultId(one.uri, one.result_id) for one in whole.items if one.result_id]
             waiting = asyncio.ensure_future(editor.workspace_diagnostic_async(types.WorkspaceDiagnosticParams(known)))
             await asyncio.sleep(0.5)
@@ -276,7 +282,9 @@ def test_an_editor_that_asks_for_diagnostics_is_told_when_to_ask_again(root: Pat
             editor.type(client, "session = object()\n")
             await editor.until(lambda: {"diagnostics", "lenses"} <= set(editor.refreshed))
             news = await asyncio.wait_for(waiting, PATIENCE)
-            assert [(one.uri, list(one.items)) for one in news.items if one.kind == "full"] == [(app, [])]
+            assert [
+                (one.uri, list(one.items)) for one in news.items if isinstance(one, types.WorkspaceFullDocumentDiagnosticReport)
+            ] == [(app, [])]
             assert (await ask(editor, app, first.result_id)).items == ()
             assert editor.published == {}, "who asks is not told as well"
 
@@ -358,6 +366,23 @@ def test_settings_that_cannot_be_used_are_said_at_their_place_and_the_server_liv
             (found,) = await editor.diagnostics(settings, editor.type(settings, own))
             assert found.range.start.line > 0
             assert await editor.diagnostics(settings, editor.type(settings, "ignore: [RS102]\n")) == []
+
+    run(test)
+
+
+def test_what_a_baseline_lists_is_left_out_as_check_does(root: Path) -> None:
+    command = [sys.executable, "-c", "from resilint.cli import main; main()", "baseline", str(root)]
+    subprocess.run(command, check=True, capture_output=True, cwd=root)
+
+    async def test() -> None:
+        async with editing(root) as editor:
+            uri = editor.open(root / "app.py")
+            assert await editor.diagnostics(uri) == []
+            found = await editor.diagnostics(uri, editor.type(uri, APP + "\n\ndef again(url):\n    return session.post(url)\n"))
+            assert codes(found) == [(8, "RS101")]
+            (root / ".resilint-baseline.json").write_text("{")
+            assert len(await editor.diagnostics(uri, editor.type(uri, "# x\n" + APP))) == 1
+            await editor.until(lambda: any("baseline" in text for text in editor.logged))
 
     run(test)
 
@@ -639,8 +664,8 @@ def test_progress_is_told_while_a_program_is_read(root: Path) -> None:
 
     async def test() -> None:
         async with editing(root, capabilities=PULL) as editor:
-            await editor.until(lambda: [one for one in editor.progress if one.get("kind") == "end"])
-            kinds = [one.get("kind") for one in editor.progress]
+            await editor.until(lambda: [one for one in editor.told_progress if one.get("kind") == "end"])
+            kinds = [one.get("kind") for one in editor.told_progress]
             assert kinds[0] == "begin"
 
     run(test)

@@ -155,6 +155,14 @@ class Folder:
         assert self.session is not None
         with unsaved(self._absolute()):
             found = self.session.result(self.rules, self.known)
+        from resilint import baseline
+
+        try:
+            listed = baseline.load(self.session.scope, self.session.settings)
+        except baseline.BaselineError as problem:
+            self.tell({"is": "failed", "message": f"{problem.file}{problem.place}: {problem}"})
+        else:
+            found = listed.without_known(found) if listed.exists else found
         return self._told(found, self.session)
 
     def _told(self, found: Result, session: Session) -> Message:
@@ -486,7 +494,7 @@ class Forking(Analysis):
                 if message["is"] == "answer":
                     self.pending.pop(message["id"], None)
                 self._tell(message)
-                child.done = child.done or message["is"] in ("result", "failed")
+                child.done = child.done or "id" in message
             return
         selector.unregister(descriptor)
         child.end()
