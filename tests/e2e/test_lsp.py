@@ -16,7 +16,7 @@ import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds after which something will never come."""
 
 CLIENT = "import requests\n\nsession = requests.Session()\n"

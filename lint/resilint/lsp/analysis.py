@@ -64,6 +64,8 @@ class Folder:
     """Diagnostics by path of the settings that cannot be used."""
     known: tuple[Rule, ...] = ()
     rules: tuple[Rule, ...] = ()
+    pages: dict[str, str] = field(default_factory=dict)
+    """The address of the page of each rule."""
     held: dict[str, bytes] = field(default_factory=dict)
     """Unsaved text by path relative to the root."""
     watch: Any = None
@@ -92,7 +94,10 @@ class Folder:
         from resilint.scope import scope_of
         from resilint.settings import SettingsError, load
 
-        self.known = registry.rules()
+        if not self.known:
+            self.known = registry.rules()
+            _prepare()
+            self.pages = {rule.code: page for rule in self.known if (page := _page(rule)) is not None}
         with unsaved(self._absolute()):
             try:
                 settings = load(self.root)
@@ -167,10 +172,9 @@ class Folder:
 
     def _told(self, found: Result, session: Session) -> Message:
         answers = self.answers()
-        by_code = {rule.code: rule for rule in self.known}
         files: dict[str, list[Message]] = {}
         for finding, fingerprint in zip(found.findings, found.fingerprints, strict=True):
-            entry = self._entry(finding, fingerprint, by_code.get(finding.code), answers)
+            entry = self._entry(finding, fingerprint, answers)
             files.setdefault(finding.span.path, []).append(entry)
         return {
             "is": "result",
@@ -182,7 +186,7 @@ class Folder:
             "seconds": found.seconds,
         }
 
-    def _entry(self, finding: Finding, fingerprint: str, rule: Rule | None, answers: Answers) -> Message:
+    def _entry(self, finding: Finding, fingerprint: str, answers: Answers) -> Message:
         span = finding.span
         diagnostic: Message = {
             "range": answers.places(span.path).range(span),
@@ -192,8 +196,8 @@ class Folder:
             "message": finding.message,
             "data": {"name": finding.name, "confidence": finding.confidence.word, "fingerprint": fingerprint},
         }
-        if rule is not None and (page := _page(rule)) is not None:
-            diagnostic["codeDescription"] = {"href": page}
+        if finding.code in self.pages:
+            diagnostic["codeDescription"] = {"href": self.pages[finding.code]}
         if finding.trace:
             diagnostic["relatedInformation"] = [
                 {"location": answers.location(step.span), "message": step.text} for step in finding.trace[:_MOST_STEPS]
@@ -273,6 +277,19 @@ class Folder:
 def encoded(text: str) -> bytes:
     """Text of an editor as bytes. The mark says that they are UTF-8, whatever a comment in them declares for the file on disk."""
     return b"\xef\xbb\xbf" + text.removeprefix("\ufeff").encode("utf-8", "replace")
+
+
+def _prepare() -> None:
+    """Imports what checking and answering need, before there are children: each of them would do it anew."""
+    import pkgutil
+    from importlib import import_module
+
+    from resilint import flow
+
+    for module in pkgutil.iter_modules(flow.__path__):
+        import_module(f"{flow.__name__}.{module.name}")
+    for name in ("resilint.baseline", "resilint.lsp.answers", "resilint.program"):
+        import_module(name)
 
 
 def _page(rule: Rule) -> str | None:
