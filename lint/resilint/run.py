@@ -220,6 +220,19 @@ class Session:
             self._program = link(self.reading, self.settings, self.texts)
         return self._program
 
+    def kind_of(self, path: str) -> str | None:
+        """The kind of a file that was read; none if it was not."""
+        facts = self._intake.files.get(path)
+        return facts.kind if facts is not None else None
+
+    def hold(self, same: Mapping[str, bytes | None]) -> None:
+        """Takes texts for files (`None`: what lies on the disk again) of which the caller knows that they say what was read."""
+        for path, data in same.items():
+            if data is None:
+                self.texts.unsaved.pop(path, None)
+            else:
+                self.texts.unsaved[path] = data
+
     def apply(self, settings: Settings) -> None:
         """Other settings for the same files."""
         self.settings = settings

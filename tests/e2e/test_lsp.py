@@ -433,6 +433,8 @@ def acme(tmp_path: Path) -> dict[str, str]:
     (site / "acme_rules").mkdir(parents=True)
     (site / "acme_rules" / "__init__.py").write_text("print('a package that prints')\n")
     (site / "acme_rules" / "acme1_long_words.py").write_text(RULE)
+    (site / "acme_rules" / "rule_docs").mkdir()
+    (site / "acme_rules" / "rule_docs" / "ACME1.md").write_text("# ACME1 long-words\n\nLong words.\n")
     info = site / "acme_rules-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-rules\nVersion: 1.0\n")
@@ -606,6 +608,28 @@ def test_a_lens_holds_the_worst_case_of_an_entry_point_against_its_deadline(root
 
 
 # ---------------------------------------------------------------- life
+
+
+def test_opening_and_saving_what_is_known_already_analyses_nothing_again(root: Path) -> None:
+    async def test() -> None:
+        async with editing(root, capabilities=PULL) as editor:
+            uri = editor.open(root / "app.py")
+            ask = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+            first = await editor.text_document_diagnostic_async(ask)
+            stages = len(editor.told_progress)
+            other = editor.open(root / "client.py")
+            editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+            event = types.FileEvent(uri, types.FileChangeType.Changed)
+            editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+            await asyncio.sleep(0.5)
+            again = await editor.text_document_diagnostic_async(ask)
+            assert again == first and len(editor.told_progress) == stages
+            editor.type(other, "session = object()\n")
+            later = await editor.text_document_diagnostic_async(ask)
+            assert isinstance(later, types.RelatedFullDocumentDiagnosticReport) and not later.items
+            assert len(editor.told_progress) > stages
+
+    run(test)
 
 
 def test_folders_come_and_go(root: Path, tmp_path: Path) -> None:

@@ -72,21 +72,44 @@ class Folder:
     """Is called now and then, and may raise what ends the work."""
     _said: float = 0.0
 
-    def change(self, files: Iterable[str], held: Mapping[str, str | None], *, everything: bool = False) -> None:
-        """Takes in what has changed on the disk and in the editor."""
+    def change(self, files: Iterable[str], held: Mapping[str, str | None], *, everything: bool = False) -> bool:
+        """Takes in what has changed on the disk and in the editor; whether anything may be otherwise than before."""
         texts = {path: encoded(text) if text is not None else None for path, text in held.items()}
+        # Of what the editor holds its text counts, whatever is saved.
+        files = {path for path in files if path not in self.held or path in texts}
+        same = {path for path, text in texts.items() if self._says_the_same(path, text)}
+        files -= {path for path in files if path in same and texts[path] is not None}
         for path, text in texts.items():
             if text is None:
                 self.held.pop(path, None)
             else:
                 self.held[path] = text
-        files = set(files)
-        if self.session is None or self.problem is not None or everything or any(map(self._is_settings, (*files, *texts))):
+        anew = self.session is None or self.problem is not None or everything
+        if anew or any(map(self._is_settings, (*files, *(texts.keys() - same)))):
             self._open()
+            anew = True
         if self.session is not None:
-            own = {path: text for path, text in texts.items() if not path.startswith("../")}
-            with unsaved(self._absolute()):
-                self.session.update([path for path in files if not path.startswith("../")], own, everywhere=everything)
+            self.session.hold({path: text for path, text in texts.items() if path in same and not path.startswith("../")})
+            own = {path: text for path, text in texts.items() if path not in same and not path.startswith("../")}
+            inside = [path for path in files if not path.startswith("../")]
+            if own or inside or everything:
+                with unsaved(self._absolute()):
+                    self.session.update(inside, own, everywhere=everything)
+                return True
+        return anew
+
+    def _says_the_same(self, path: str, text: bytes | None) -> bool:
+        """Whether a file of the program has, opened or closed, the text it had."""
+        from resilint.read.encoding import as_read
+
+        if self.session is None or path.startswith("../") or (kind := self.session.kind_of(path)) is None:
+            return False
+        if text is None:
+            try:
+                text = (self.root / path).read_bytes()
+            except OSError:
+                return False
+        return as_read(text, kind) == self.session.texts.source(path)
 
     def _open(self) -> None:
         from resilint import registry
@@ -375,11 +398,13 @@ class Analysis:
         self.folder: Folder | None = None
         self.number = 0
         """Of the newest change."""
+        self.last: Message | None = None
+        """What was found in the state of now, once that is known."""
         self.pending: dict[int, Message] = {}
         """Questions without an answer yet."""
 
-    def take(self, message: Message) -> None:
-        """Takes in the state of the disk or the editor; `start` has to be called afterwards."""
+    def take(self, message: Message) -> bool:
+        """Takes in the state of the disk or the editor; whether it has to be checked anew."""
         if message["do"] == "open":
             self.folder = Folder(
                 Path(os.path.realpath(message["root"])), Path(message["root"]), message["encoding"], message["jobs"], self._tell
@@ -387,9 +412,11 @@ class Analysis:
         assert self.folder is not None
         self.number = message["id"]
         try:
-            self.folder.change(message.get("files", ()), message.get("unsaved", {}), everything=message.get("everything", False))
+            everything = message.get("everything", False)
+            return self.folder.change(message.get("files", ()), message.get("unsaved", {}), everything=everything)
         except Exception as problem:
             self._tell({**_failed(problem), "id": self.number})
+            return True
 
     def is_ready(self) -> bool:
         """Whether there is something to check and to ask; else says why not."""
@@ -458,10 +485,15 @@ class Forking(Analysis):
 
     def _serve(self, messages: list[Message], selector: selectors.BaseSelector) -> None:
         changes = [message for message in messages if message["do"] in ("open", "change")]
-        if changes:
+        differs = False
+        for change in changes:
+            differs = self.take(change) or differs
+        if changes and not differs and self.last is not None:
+            # Opened, closed or saved as it was: what is known of it still holds.
+            self._tell({**self.last, "id": self.number})
+        if differs:
             self._end_all(selector)
-            for change in changes:
-                self.take(change)
+            self.last = None
             self._ready = self.is_ready()
             # What is kept is never walked again, neither here nor in the children, whose copies of it would stop being shared.
             gc.collect()
@@ -471,11 +503,11 @@ class Forking(Analysis):
         for message in messages:
             if message["do"] == "ask":
                 self.pending[message["id"]] = message
-                if not changes:
+                if not differs:
                     self._ask(message, selector)
             elif message["do"] == "drop":
                 self.pending.pop(message["id"], None)
-        if changes:
+        if differs:
             for question in list(self.pending.values()):
                 self._ask(question, selector)
 
@@ -510,6 +542,9 @@ class Forking(Analysis):
             for message in messages:
                 if message["is"] == "answer":
                     self.pending.pop(message["id"], None)
+                elif child is self._checker and "id" in message:
+                    message["id"] = self.number
+                    self.last = message
                 self._tell(message)
                 child.done = child.done or "id" in message
             return
@@ -559,13 +594,20 @@ class Alone(Analysis):
                 self._ask(message)
             elif message["do"] != "drop":
                 self._newer.clear()
-                self._answers = None
-                self.take(message)
+                if not self.take(message) and self.last is not None:
+                    self._tell({**self.last, "id": self.number})
+                    continue
+                self._answers = self.last = None
                 assert self.folder is not None
                 self.folder.watch = self._watch
                 with suppress(_Newer):
                     if self.is_ready():
-                        self.check(self._tell)
+                        self.check(self._note)
+
+    def _note(self, message: Message) -> None:
+        if "id" in message:
+            self.last = message
+        self._tell(message)
 
     def _watch(self) -> None:
         if self._newer.is_set():

@@ -199,6 +199,11 @@ class Program:
         elif kind == "failed":
             self.server.log("error", message["message"] + ("\n" + message["detail"] if message.get("detail") else ""))
             if message.get("id") == self.sent:
+                # Nothing was analysed: whoever waits for findings would wait for ever.
+                if message["message"] not in self._told:
+                    self._told.add(message["message"])
+                    shown = types.ShowMessageParams(types.MessageType.Error, f"resilint: {message['message']}")
+                    self.server.window_show_message(shown)
                 self._settle(message["id"])
         elif message["id"] == self.sent:
             if kind == "result":
@@ -239,6 +244,16 @@ class Program:
         items = diagnostics_of(report)
         version = self._versions.get(path)
         self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=items, version=version))
+
+    def tell_again(self) -> None:
+        """Tells of each file what is known, after folders have come or gone; what another speaks of now is taken back."""
+        for path, report in sorted(self.reports.items()):
+            if report.entries and not self.server.pulled:
+                uri = self.uri_of(path)
+                if self.server.program_of(uri) is self:
+                    self._publish(path)
+                else:
+                    self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
 
     def withdraw(self) -> None:
         """Takes back all diagnostics."""
@@ -435,7 +450,14 @@ class Server(LanguageServer):
             if (path := program.path_of(document.uri)) is not None
         }
         program.change(held=held, delay=0.01)
+        self._tell_again(program)
         return program
+
+    def _tell_again(self, of: Program) -> None:
+        """After a folder came or went: those around it speak of other files than before."""
+        for other in self.programs.values():
+            if other is not of and of.root.is_relative_to(other.root):
+                other.tell_again()
 
     def remove(self, folder: Path) -> None:
         """Stops analysing a folder."""
@@ -443,6 +465,7 @@ class Server(LanguageServer):
         if program is not None:
             program.withdraw()
             program.end()
+            self._tell_again(program)
 
     def programs_of(self, uri: str) -> list[tuple[Program, str]]:
         """The programs a document is part of, with its path there."""
