@@ -179,6 +179,30 @@ def test_what_has_changed_since_it_was_read_is_not_written(tmp_path: Path) -> No
     assert sorted(path.name for path in tmp_path.iterdir()) == ["app.py"]
 
 
+def test_a_helper_is_fixed_once_for_all_its_callers(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(APP)
+    users = "from net import page\n\n\ndef one():\n    return page('a')\n\n\ndef two():\n    return page('b')\n"
+    (tmp_path / "users.py").write_text(users)
+    assert check("--fix").stderr == "fixed 1 finding in 1 file: 1 RS101\n"
+    assert (tmp_path / "net.py").read_text() == FIXED
+    assert (tmp_path / "users.py").read_text() == users
+
+
+def test_room_in_a_queue_is_never_taken_for_safe(check: Check, tmp_path: Path) -> None:
+    text = (
+        "import queue\nimport threading\nimport requests\nfrom flask import Flask, request\n\napp = Flask(__name__)\n"
+        "todo = queue.Queue()\n\n\n@app.post('/x')\ndef x():\n    todo.put(request.json)\n    return ''\n\n\n"
+        "def work():\n    while True:\n        requests.post('https://a.internal', json=todo.get(), timeout=2)\n\n\n"
+        "threading.Thread(target=work).start()\n"
+    )
+    (tmp_path / "app.py").write_text(text)
+    (tmp_path / "resilint.yaml").write_text("fix: {queue_size: 50}\n")
+    assert "RS401" in check("--fix", "--select", "RS401").stdout
+    assert (tmp_path / "app.py").read_text() == text
+    check("--fix", "--unsafe-fixes", "--select", "RS401")
+    assert (tmp_path / "app.py").read_text() == text.replace("Queue()", "Queue(maxsize=50)")
+
+
 GO = """package main
 
 import (

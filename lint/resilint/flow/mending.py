@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from resilint import facts as f
 from resilint.flow.edits import Cut, argument, end_of_line, entry, imported, indentation, line_end, opening_of
 from resilint.flow.slots import key_in_text, say_seconds
@@ -450,7 +452,9 @@ class Mending:
     def limited(self, obj: Obj, slot: str) -> Fix | None:
         """Gives an executor or a queue a limit where it is made."""
         change = self.of_object(obj, frozenset({slot}), "")
-        return self.fix([change]) if change is not None else None
+        fix = self.fix([change]) if change is not None else None
+        # Who puts into a full queue waits or fails: whether code is ready for that, no value tells.
+        return structs.replace(fix, safe=fix.safe and slot != "capacity") if fix is not None else None
 
     @staticmethod
     def _is_free(row: Bound, call: f.Call) -> bool:
