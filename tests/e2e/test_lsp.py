@@ -584,6 +584,8 @@ def test_a_hover_says_what_bounds_a_wait_and_how_long_a_function_takes(root: Pat
             assert "`load`" in await editor.hovered(uri, 14, 10)
             assert await editor.hovered(uri, 3, 0) == ""
             setting = await editor.hovered(editor.open(root / "application.properties"), 0, 12)
+            own = editor.open(root / "resilint.yaml")
+            assert "`services.shop.callers.gateway.timeout`" in await editor.hovered(own, 0, DEADLINE.index("timeout") + 2)
             assert "connection-timeout" in setting and "pool_wait" in setting and "unit ms" in setting
 
     run(test)

@@ -61,6 +61,8 @@ class Answers:
         module = self.program.names.modules.get(path)
         if module is not None and not module.beans:
             return self._in_code(module, at)
+        if path == self.program.settings.path:
+            return self._of_own_setting(path, at)
         setting = self._setting_at(path, at)
         return self._of_setting(path, setting) if setting is not None else None
 
@@ -165,6 +167,23 @@ class Answers:
                 lines.append(f"value: {_code(value.known)}")
                 lines += [f"- {self._step(step)}" for step in value.steps]
         return self._shown("\n\n".join(lines), surfaces.span(written))
+
+    def _of_own_setting(self, path: str, at: int) -> dict[str, Any] | None:
+        """A key of resilint's own settings, as the schema that editors get describes it."""
+        from resilint.schemas import settings_schema
+
+        line, col = self.texts.lines(path).place(at)
+        for keys, span in self.program.settings.places.items():
+            if span.path == path and (span.line, span.col) <= (line, col) <= (span.end_line, span.end_col):
+                node: Any = settings_schema()
+                for key in keys:
+                    inner = node.get("properties", {}).get(key) or node.get("additionalProperties") or node.get("items")
+                    if not isinstance(inner, dict):
+                        return None
+                    node = inner
+                if "description" in node:
+                    return self._shown(f"**{_code('.'.join(keys))}**\n\n{node['description']}", span)
+        return None
 
     # ------------------------------------------------------------ lenses
 
