@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -159,8 +160,9 @@ class Gate:
 
     @cached_property
     def _present(self) -> list[str]:
-        """The files of the work tree below the program's root, from the top."""
-        return [self._prefix + path for path in every_path(self._origin.root)]
+        """The files of the work tree below the program's root, from the top. Git lists those as well that were deleted."""
+        root = self._origin.root
+        return [self._prefix + path for path in every_path(root) if os.path.lexists(root / path)]
 
     def _renames(self, state: State) -> dict[str, str]:
         """New paths by old ones, relative to the program's root."""

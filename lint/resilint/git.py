@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
+from resilint.own_files import reason
+
 _PLACES = (
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -20,6 +22,10 @@ _PLACES = (
     "GIT_NAMESPACE",
 )
 """What a hook is started with, and what would lead to another repository than that of the folder."""
+
+
+_PATIENCE = 600
+"""Seconds: git may have to read a large history from a slow disk."""
 
 
 class GitError(Exception):
@@ -63,12 +69,14 @@ def answer(
             stdin=stream,
             capture_output=True,
             check=False,
-            timeout=600,
+            timeout=_PATIENCE,
         )
     except FileNotFoundError:
         raise GitError("git is not installed") from None
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        raise GitError(f"git cannot be run: {problem}") from None
+    except subprocess.TimeoutExpired as problem:
+        raise GitError(f"git has not answered for {_PATIENCE} s") from problem
+    except OSError as problem:
+        raise GitError(f"git cannot be run: {reason(problem)}") from None
     lines = os.fsdecode(done.stderr).strip().splitlines()
     telling = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines[:1]
     return done.returncode, done.stdout, telling[0].removeprefix("fatal: ").removeprefix("error: ") if telling else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +18,8 @@ from resilint.git import GitError, MissingError, answer, ask, blobs
 _LINK, _MODULE = "120000", "160000"
 _MOST_DEEP = 10
 """Submodules inside each other."""
+_MOST_LINKS = 5
+"""Symbolic links that lead to each other."""
 _MOST_RENAMES = 1000
 """Files gone, times files new, that git compares are at most the square of this."""
 
@@ -196,11 +199,30 @@ class Repository:
 
         What a filter makes of one that is stored encrypted or elsewhere can only be seen in the work tree, and is taken from there.
         """
+        by_path = {entry.path: entry for entry in state.entries}
         chosen = [entry for entry in state.entries if wanted(entry.path)]
+        links: dict[str, bytes] = {}
+        for _ in range(_MOST_LINKS):
+            fresh = self._write(chosen, folder)
+            links |= fresh
+            # What a link leads to may have a name that nobody would read by itself.
+            targets = {posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(to))) for path, to in fresh.items()}
+            chosen = [by_path[path] for path in sorted(targets) if path in by_path and not wanted(path) and path not in links]
+            if not chosen:
+                break
+        # Only now, so that nothing is written through one.
+        for path, target in links.items():
+            place = folder / path
+            if not os.path.lexists(place) and b"\0" not in target:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                os.symlink(os.fsdecode(target), place)
+
+    def _write(self, chosen: Iterable[Entry], folder: Path) -> dict[str, bytes]:
+        """Writes the files among the entries; gives the links, and what they lead to."""
         by_store: dict[Path, list[Entry]] = defaultdict(list)
         for entry in chosen:
             by_store[entry.store].append(entry)
-        links: list[tuple[str, bytes]] = []
+        links: dict[str, bytes] = {}
         for store, entries in by_store.items():
             filtered = self._filtered(store, entries)
             places: dict[str, list[Entry]] = defaultdict(list)
@@ -210,18 +232,13 @@ class Repository:
                 for object_id, data in blobs(store, places, MAX_BYTES):
                     for entry in places[object_id]:
                         if entry.mode == _LINK:
-                            links.append((entry.path, data))
+                            links[entry.path] = data
                         else:
                             shown = self._shown(entry.path) if entry in filtered and _is_opaque(data) else None
                             _write(folder / entry.path, data if shown is None else shown)
             except GitError as problem:
                 raise HistoryError(_partial(problem)) from None
-        # Only now, so that nothing is written through one.
-        for path, target in links:
-            place = folder / path
-            if not os.path.lexists(place) and b"\0" not in target:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                os.symlink(os.fsdecode(target), place)
+        return links
 
     def _filtered(self, store: Path, entries: Sequence[Entry]) -> frozenset[Entry]:
         """The entries that attributes name a filter for."""
@@ -259,14 +276,15 @@ class Repository:
         with TemporaryDirectory(prefix="resilint-") as folder:
             own = Path(folder)
             (own / "objects").mkdir()
-            extra = {"GIT_OBJECT_DIRECTORY": str(own / "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(str(objects))}
+            # Without the repository's own objects: git would touch the times of those that it has already.
+            apart = {"GIT_OBJECT_DIRECTORY": str(own / "objects")}
             try:
-                before = self._tree_of(gone, extra, own / "before")
-                after = self._tree_of(self._stored(here, extra), extra, own / "after")
+                before = self._tree_of(gone, apart, own / "before")
+                after = self._tree_of(self._stored(here, apart), apart, own / "after")
                 out = ask(
                     self.top,
                     *("diff-tree", "-r", "-z", "-M", f"-l{_MOST_RENAMES}", "--diff-filter=R", "--name-status", before, after),
-                    extra=extra,
+                    extra={**apart, "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(str(objects))},
                 )
             except GitError:
                 # What only helps to see that something is not new is no reason to stop.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from resilint.facts import decode
 from resilint.marks import Mark, fingerprints, marks_of, match, scopes_in
 from resilint.model import Confidence, Finding, Severity, Span
 from resilint.read import read
 from resilint.text import Lines
+
+# How long anything takes says something of the machine only.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 FILES = {"a.py", "b.py", "new.py"}
 MARKS = st.builds(
@@ -25,6 +28,7 @@ def scopes(path: str) -> frozenset[str] | None:
     return frozenset({"f", "C.f"}) if path in FILES else None
 
 
+@unhurried
 @given(st.lists(MARKS, max_size=12).flatmap(lambda marks: st.tuples(st.just(marks), st.permutations(marks))))
 def test_a_state_is_known_to_itself(states: tuple[list[Mark], list[Mark]]) -> None:
     new, old = states
@@ -32,6 +36,7 @@ def test_a_state_is_known_to_itself(states: tuple[list[Mark], list[Mark]]) -> No
     assert found.known == [True] * len(new) and found.gone == []
 
 
+@unhurried
 @given(st.lists(MARKS, max_size=8), st.lists(MARKS, max_size=8))
 def test_each_old_one_stands_for_one_new_one_of_its_rule(new: list[Mark], old: list[Mark]) -> None:
     found = match(new, old, scopes)

@@ -148,13 +148,15 @@ def test_moved_renamed_and_edited_code_is_not_new(git: Git, repository: Path, na
     commit(git)
     git("mv", "fetch.py", "client.py")
     assert names("--changed", code=0) == []
+    git("reset", "-q")
+    assert names("--changed", code=0) == [], "git was not told yet"
     put("client.py", PLAIN.replace("requests.get(url)", "requests.get(\n        url,\n        headers={},\n    )") + more)
     assert names("--changed", code=0) == [], "renamed, and the line broken up"
     put("client.py", "import os\n")
     put("load.py", Path("load.py").read_text() + "\n\ndef fetch(url):\n    return requests.get(url)\n")
     assert names("--changed", code=0) == [], "the function went into another file"
     put("client.py", PLAIN)
-    assert names("--changed") == ["load.py RS101"] or names("--changed") == ["client.py RS101"], "copied: one of both is new"
+    assert names("--changed") == ["load.py RS101"], "copied: one of both is new"
 
 
 def test_one_more_of_the_same_is_new_and_is_the_one_that_is_shown(repository: Path, report: Run) -> None:
@@ -317,7 +319,7 @@ def test_a_program_below_the_top_of_the_repository(
     git("mv", "services/a/fetch.py", "services/a/client.py")
     put("services/a/new.py", CLIENT.format(name="new", rest=""))
     put("services/b/new.py", CLIENT.format(name="new", rest=""))
-    assert names("--changed", "services/a") == ["services/a/new.py RS101"] or names("--changed", "services/a") == ["new.py RS101"]
+    assert names("--changed", "services/a") == ["new.py RS101"]
     monkeypatch.chdir("services/a")
     assert names("--changed") == ["new.py RS101"]
     git("add", ".")
@@ -345,7 +347,7 @@ def test_submodules_are_compared_with_the_commit_that_was_recorded(
     assert names("--changed", "--staged") == ["lib/more.py RS101"]
     git("commit", "-qm", "lib")
     assert names("--changed", code=0) == []
-    assert names("--changed=HEAD~1") in ([], ["lib/more.py RS101"])
+    assert names("--changed=HEAD~1") == ["lib/more.py RS101"]
     git("update-index", "--cacheinfo", f"160000,{'1' * 40},lib")
     git("commit", "-qm", "not there")
     error = resilint("check", "--changed", code=2).stderr
@@ -459,9 +461,11 @@ def test_names_of_files_are_taken_as_they_are(git: Git, repository: Path, names:
 
 def test_links_in_a_state_lead_nowhere_outside(git: Git, repository: Path, tmp_path: Path, names: Names) -> None:
     (tmp_path / "outside.py").write_text(PLAIN)
+    put("kept.text", CLIENT.format(name="kept", rest=""))
     os.symlink(tmp_path / "outside.py", "link.py")
-    os.symlink("fetch.py", "inner.py")
+    os.symlink("kept.text", "inner.py")
     commit(git)
+    assert names() == ["fetch.py RS101", "inner.py RS101"]
     put("new.py", CLIENT.format(name="new", rest=""))
     assert names("--changed") == ["new.py RS101"]
 
