@@ -11,6 +11,7 @@ from msgspec import structs
 
 from resilint import facts as f
 from resilint.flow.edits import Cut, argument, end_of_line, entry, imported, indentation, line_end, opening_of
+from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import key_in_text, say_seconds
 from resilint.flow.values import SECONDS, Obj
 from resilint.knowledge.index import holds
@@ -137,7 +138,7 @@ class Mending:
     def rescaled(self, row: Bound, fn: Fun, node: f.Node, raw: bool) -> Fix | None:
         """Writes a literal number that makes no sense in a slot's unit as what it is in another. `raw`: it counts nanoseconds."""
         if not isinstance(node, f.Lit) or isinstance(node.value, bool) or not isinstance(node.value, int | float):
-            return None
+            return self._converted(row, fn, node)
         found = _meant(row, float(node.value), "ns" if raw else row.unit)
         if found is None:
             return None
@@ -147,6 +148,28 @@ class Mending:
             return None
         title = f"Take {node.value:g} for {_UNITS[unit]}: {amount.said}"
         return self.cut(fn.module.path, [Cut(node.at, node.end, spelled[0]), *spelled[1]], title, safe=False)
+
+    def _converted(self, row: Bound, fn: Fun, node: f.Node) -> Fix | None:
+        """Converts a value from the unit that its name promises into the one that is taken."""
+        value = node.value if isinstance(node, f.Cast) else node
+        name = value.name.rpartition(".")[2] if isinstance(value, f.Ref | f.Field) else ""
+        unit = unit_of_name(name)
+        if unit not in _UNITS or unit == row.unit:
+            return None
+        title = f"Convert {name} from {_UNITS[unit]}"
+        path = fn.module.path
+        if fn.module.language == "go" and row.unit == "dur" and isinstance(node, f.Cast):
+            spelling = next((x for x in self.resolver.table(fn.module).spellings if x.unit == unit and not x.pair), None)
+            named = self._named(spelling.name, fn, node) if spelling is not None else None
+            if spelling is None or named is None:
+                return None
+            text = spelling.text.format(n=self.program.source(path)[node.at : node.end].decode("utf-8", "replace"), name=named[0])
+            return self.cut(path, [Cut(node.at, node.end, text), *named[1]], title, safe=False)
+        if fn.module.language != "python" or row.unit not in SECONDS:
+            return None
+        factor = SECONDS[row.unit] / SECONDS[unit]
+        text = f" / {factor:.0f}" if factor > 1 else f" * {1 / factor:.0f}"
+        return self.cut(path, [Cut(node.end, node.end, text)], title, safe=False)
 
     def rescaled_setting(self, path: str, setting: f.Setting, row: Bound, bare: str) -> Fix | None:
         """The same for a number of settings."""
