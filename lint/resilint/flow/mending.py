@@ -164,7 +164,7 @@ class Mending:
             if spelling is None or named is None:
                 return None
             text = spelling.text.format(n=self.program.source(path)[node.at : node.end].decode("utf-8", "replace"), name=named[0])
-            return self.cut(path, [Cut(node.at, node.end, text), *named[1]], title, safe=False)
+            return self.cut(path, [Cut(node.at, node.end, self._as_argument(text, fn, node)), *named[1]], title, safe=False)
         if fn.module.language != "python" or row.unit not in SECONDS:
             return None
         factor = SECONDS[row.unit] / SECONDS[unit]
@@ -599,8 +599,13 @@ class Mending:
             if named is None:
                 return None
             text = row.text.format(n=f"{number:.0f}", name=named[0])
-            return text.removeprefix("1 * "), named[1]
+            return self._as_argument(text.removeprefix("1 * "), fn, node), named[1]
         return None
+
+    def _as_argument(self, text: str, fn: Fun, node: f.Node) -> str:
+        """A product in the place of a node; among several arguments gofmt leaves no space around its operator."""
+        among = any(len(site.call.args) > 1 and any(arg.value is node for arg in site.call.args) for site in fn.body.calls)
+        return text.replace(" * ", "*") if among and fn.module.language == "go" else text
 
     def _named(self, name: str, fn: Fun, node: f.Node) -> tuple[str, tuple[Cut, ...]] | None:
         """How a canonical name is written in a function, and the import it needs for that."""
