@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from resilint.lsp.places import Places, width
 from resilint.text import Lines
@@ -27,6 +27,7 @@ def slowly(text: str, at: int, encoding: str) -> tuple[int, int]:
     return len(rows) - 1, units[encoding](rows[-1])
 
 
+@settings(deadline=None)
 @given(TEXTS, st.sampled_from(ENCODINGS), st.data())
 def test_every_place_is_where_a_slow_count_finds_it(text: str, encoding: str, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(text)))
@@ -35,6 +36,7 @@ def test_every_place_is_where_a_slow_count_finds_it(text: str, encoding: str, da
     assert (position["line"], position["character"]) == slowly(text, index, encoding)
 
 
+@settings(deadline=None)
 @given(TEXTS, st.sampled_from(ENCODINGS), st.data())
 def test_a_place_leads_back_to_its_byte(text: str, encoding: str, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(text)).filter(lambda at: text[at - 1 : at + 1] != "\r\n"))
