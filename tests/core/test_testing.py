@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from resilint import Confidence, Finding, Severity, Span, Step
-from resilint.testing import BadCase, Case, Mark, cases, differences, malformed, misplaced
+from resilint.testing import BadCase, Case, Mark, cases, differences, fix_differences, malformed, misplaced
 
 
 def page(*lines: str) -> list[Case]:
@@ -138,6 +138,32 @@ def test_places_outside_of_the_files() -> None:
 def test_the_form_of_messages(message: str, good: bool) -> None:
     case = only("```py", "Session()", "```")
     assert (malformed(case, [finding("case.py", 1, message=message)]) == []) is good
+
+
+FIXED_CASE = """## A fix
+```py case.py
+a = 1  # want RS101
+b = 2
+```
+```diff case.py
+--- case.py
++++ case.py
+@@ -1,2 +1,2 @@
+-a = 1
++a = 3
+ b = 2
+```
+"""
+
+
+def test_fixes_are_held_against_the_lines_of_a_diff_without_marks_and_context() -> None:
+    (case,) = cases(FIXED_CASE)
+    assert fix_differences(case, {"case.py": "a = 3  # want RS101\nb = 2\n"}) == []
+    assert fix_differences(case, {}) == ["missing from the fix of case.py: -a = 1", "missing from the fix of case.py: +a = 3"]
+    assert fix_differences(case, {"case.py": "a = 3\nb = 3\n"}) == [
+        "unexpected in the fix of case.py: -b = 2",
+        "unexpected in the fix of case.py: +b = 3",
+    ]
 
 
 def test_pages_of_the_engine_can_be_read() -> None:
