@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -84,6 +85,13 @@ class Mending:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.resolver = program.resolver
+
+    @cached_property
+    def _folders(self) -> dict[str, list[Module]]:
+        found: dict[str, list[Module]] = {}
+        for module in self.program.names.modules.values():
+            found.setdefault(module.folder, []).append(module)
+        return found
 
     # ------------------------------------------------------------ values
 
@@ -631,7 +639,7 @@ class Mending:
 
     def _is_taken(self, name: str, module: Module) -> bool:
         """Whether a name means something else in a file already."""
-        beside = [other for other in self.program.names.modules.values() if other.folder == module.folder]
+        beside = self._folders.get(module.folder, ())
         return name in module.imports or any(
             other.language == module.language and (name in other.declared or name in other.functions[0].body.definitions)
             for other in beside
