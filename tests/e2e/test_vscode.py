@@ -14,8 +14,19 @@ import pytest
 
 EXTENSION = Path(__file__).parents[2] / "editors" / "vscode"
 
+NEEDED = 20
+"""The version of Node.js that the packer asks for."""
+
+
+def _node() -> int:
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        return 0
+    said = subprocess.run(["node", "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
+    return int(said.strip().removeprefix("v").partition(".")[0] or 0)
+
+
 pytestmark = [
-    pytest.mark.skipif(shutil.which("npm") is None, reason="Node.js is not installed"),
+    pytest.mark.skipif(_node() < NEEDED, reason=f"Node.js {NEEDED} with npm is not installed"),
     # Tests use no network.
     pytest.mark.skipif(not (EXTENSION / "node_modules").is_dir(), reason="`npm ci` was not run in editors/vscode"),
 ]

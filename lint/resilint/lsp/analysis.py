@@ -41,6 +41,8 @@ _SEVERITY = {"error": 1, "warning": 2, "info": 3}
 _UNNECESSARY = 1
 """The tag of what may go: editors show it faded."""
 _MOST_STEPS = 50
+_MOST_MESSAGES = 1000
+"""Messages that wait for a process that is busy, after which the server has to."""
 _PAUSE = 0.1
 """Seconds between two words about progress."""
 
@@ -573,7 +575,7 @@ class Alone(Analysis):
 
     def __init__(self, asked: IO[bytes], told: IO[str]) -> None:
         super().__init__(lambda message: _say(told, message))
-        self._inbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._inbox: queue.Queue[Message | None] = queue.Queue(_MOST_MESSAGES)
         self._newer = threading.Event()
         self._answers: Answers | None = None
         threading.Thread(target=self._listen, args=(asked,), daemon=True).start()
