@@ -492,7 +492,7 @@ class Forking(Analysis):
             differs = self.take(change) or differs
         if changes and not differs and self.last is not None:
             # Opened, closed or saved as it was: what is known of it still holds.
-            self._tell({**self.last, "id": self.number})
+            self._tell({**self.last, "id": self.number, "again": True})
         if differs:
             self._end_all(selector)
             self.last = None
@@ -597,7 +597,7 @@ class Alone(Analysis):
             elif message["do"] != "drop":
                 self._newer.clear()
                 if not self.take(message) and self.last is not None:
-                    self._tell({**self.last, "id": self.number})
+                    self._tell({**self.last, "id": self.number, "again": True})
                     continue
                 self._answers = self.last = None
                 assert self.folder is not None

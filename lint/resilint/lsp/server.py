@@ -23,6 +23,8 @@ from resilint.lsp.analysis import SETTINGS_FILES, Message
 
 _QUIET = 0.15
 """Seconds without a change after which a program is analysed: whoever types is not done yet."""
+_SHORT = 0.5
+"""Seconds that an analysis may take without a word about its progress."""
 _MOST_CRASHES = 3
 """Ends of a process that nobody asked for, after which it is not started again."""
 _LONGEST_LINE = 1 << 30
@@ -62,6 +64,8 @@ class Program:
     _question: int = 0
     _count: int = 0
     _progress: str = ""
+    _begun: bool = False
+    """Whether the editor shows the progress: it is asked first."""
     _told: set[str] = field(default_factory=set)
     _crashes: int = 0
     _over: bool = False
@@ -207,7 +211,7 @@ class Program:
                 self._settle(message["id"])
         elif message["id"] == self.sent:
             if kind == "result":
-                for failure in message["failures"]:
+                for failure in () if message.get("again") else message["failures"]:
                     self.server.log("error", f"{failure['path'] or self.root}: {failure['message']}\n{failure['detail']}".rstrip())
                 for note in message["notes"]:
                     if note not in self._told:
@@ -218,10 +222,10 @@ class Program:
                 # What was found before the settings broke is still the best that is known.
                 files = {path: report.entries for path, report in self.reports.items() if not _is_of_settings(report)}
                 files |= message["files"]
-            self._report(files)
+            self._report(files, again=message.get("again", False))
             self._settle(message["id"])
 
-    def _report(self, files: dict[str, list[Message]]) -> None:
+    def _report(self, files: dict[str, list[Message]], *, again: bool) -> None:
         changed = set()
         for path in {*files, *self.reports}:
             entries = files.get(path, [])
@@ -234,7 +238,8 @@ class Program:
             open_ones = set(self._versions)
             for path in sorted(changed | open_ones):
                 self._publish(path)
-        self.server.refresh(diagnostics=bool(changed))
+        if not again:
+            self.server.refresh(diagnostics=bool(changed))
 
     def _publish(self, path: str) -> None:
         uri = self.uri_of(path)
@@ -334,6 +339,7 @@ class Program:
         if not self._progress:
             self._progress = f"resilint/{self.server.next_token()}"
             self.server.later(self._begin_progress(self._progress))
+        if not self._begun:
             return
         total = message["total"]
         self.server.work_done_progress.report(
@@ -345,17 +351,20 @@ class Program:
         )
 
     async def _begin_progress(self, token: str) -> None:
+        await asyncio.sleep(_SHORT)
+        if self._progress != token:
+            return
         with suppress(Exception):
             await self.server.work_done_progress.create_async(token)
         if self._progress == token:
-            self.server.work_done_progress.begin(
-                token, types.WorkDoneProgressBegin(title=f"resilint: {self.root.name}", percentage=0)
-            )
+            self._begun = True
+            begin = types.WorkDoneProgressBegin(title=f"resilint: {self.root.name}", percentage=0)
+            self.server.work_done_progress.begin(token, begin)
 
     def _end_progress(self) -> None:
-        if self._progress:
+        if self._begun:
             self.server.work_done_progress.end(self._progress, types.WorkDoneProgressEnd())
-        self._progress = ""
+        self._progress, self._begun = "", False
 
 
 def _is_of_settings(report: _Report) -> bool:
