@@ -129,8 +129,23 @@ class EndlessWaits:
                 is_text = isinstance(first, f.Fmt) or (isinstance(first, f.Lit) and isinstance(first.value, str))
                 if site.fn.index == 0 or site.how or _cleans_up(site.arm) or (is_text and not names[site.last]):
                     continue
-                if language != "python" or site.last not in METHODS_OF_BUILTINS or _may_wait(site):
+                if self._may_wait(site):
                     yield site
+
+    def _may_wait(self, site: CallSite) -> bool:
+        """Whether what is written allows that a call waits for other work."""
+        language = site.fn.module.language
+        if language == "java":
+            # What a method does through a wider type than its own, it does there too: a map's `get` is no future's.
+            declared = self.program.names.java.declared(site.call, site.fn)
+            table = self.resolver.table(site.fn.module)
+            described = (table.call(target) if isinstance(target, str) else None for target in declared)
+            return (
+                not declared
+                or any(isinstance(t, Fun) for t in declared)
+                or any(e is not None and e.does == "wait" for e in described)
+            )
+        return language != "python" or site.last not in METHODS_OF_BUILTINS or _may_wait(site)
 
     def _near_sites(self, names: dict[str, bool], language: str) -> Iterator[CallSite]:
         """Calls of these names where an entry point may come to."""
