@@ -166,6 +166,9 @@ def facts_of(source: bytes, path: str, kind: str) -> bytes:
     from resilint.read import read
     from resilint.read.encoding import binary, fault
 
+    if kind == "text":
+        # No reader: command lines in it are found without one.
+        return encode(FileFacts(kind))
     if is_generated(source, kind):
         return encode(FileFacts(kind, generated=True))
     if (problem := binary(source, kind)) is not None:

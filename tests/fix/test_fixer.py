@@ -188,6 +188,33 @@ def test_a_helper_is_fixed_once_for_all_its_callers(check: Check, tmp_path: Path
     assert (tmp_path / "users.py").read_text() == users
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import requests\n\n\ndef cached(url):\n    return b''\n\n\ndef page(url, fresh):\n"
+        "    get = requests.get if fresh else cached\n    return get(url)\n",
+        "import requests\n\n\ndef cached(url):\n    return b''\n\n\ndef fetch(url, timeout=None):\n"
+        "    return requests.get(url, timeout=timeout)\n\n\ndef page(url, fresh):\n"
+        "    get = fetch if fresh else cached\n    return get(url)\n",
+    ],
+    ids=["of a library", "of the program"],
+)
+def test_what_may_be_another_function_is_given_no_argument_that_this_one_may_not_take(
+    check: Check, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "app.py").write_text(text)
+    assert "RS101" in check("--fix", "--unsafe-fixes").stdout
+    assert (tmp_path / "app.py").read_text() == text
+
+
+def test_a_command_in_a_file_without_a_reader_is_fixed_too(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "resilint.yaml").write_text("fix: {request_timeout: 30s}\n")
+    (tmp_path / "Procfile").write_text("web: gunicorn --timeout=0 shop:app\n")
+    done = check("--fix")
+    assert (tmp_path / "Procfile").read_text() == "web: gunicorn --timeout=30 shop:app\n"
+    assert done.exit_code == 0 and done.stderr == "fixed 1 finding in 1 file: 1 RS104\n"
+
+
 def test_room_in_a_queue_is_never_taken_for_safe(check: Check, tmp_path: Path) -> None:
     text = (
         "import queue\nimport threading\nimport requests\nfrom flask import Flask, request\n\napp = Flask(__name__)\n"

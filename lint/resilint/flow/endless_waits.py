@@ -283,10 +283,10 @@ class EndlessWaits:
             loop = arm.node
             if arm.kind == "loop" and isinstance(loop, f.Loop) and self._goes_on(loop, site.fn):
                 return not any(
-                    loop.at <= other.call.at < site.call.at
-                    and other.call is not site.call
+                    # A call that this one is an argument of begins before it, and is made after it.
+                    loop.at <= other.call.at
+                    and other.call.end <= site.call.at
                     and not other.how
-                    and not site.call.at <= other.call.at < site.call.end
                     and any(e.does in ("wait", "network", "query") for _, e in self.program.described(other))
                     and not self._does_not_wait(other)
                     for other in site.fn.body.calls

@@ -377,16 +377,16 @@ class Mending:
         return self._best(rows, wanted, fn, obj.node, use, name)
 
     def _calls(self, fn: Fun, call: f.Call, name: str) -> bool:
-        """Whether a call is written as one of `name` itself, so that an argument of it may be written there."""
+        """Whether a call is one of `name` and never of anything else, so that an argument of it may be written there."""
         frame = self.resolver.frame(fn)
-        return any(self.resolver.canonical(flow.thing) == name for flow in self.resolver.callee(call, frame))
+        return {self.resolver.canonical(flow.thing) for flow in self.resolver.callee(call, frame)} == {name}
 
     def _through(self, wait: Wait, fn: Fun, call: f.Call, enough: frozenset[str], use: str) -> Change | None:
         """Gives a function of the program the timeout that a call leaves out, where it hands it on as it is."""
         if wait.fn.module.language != "python":
             return None
         frame = self.resolver.frame(fn)
-        if wait.fn not in [getattr(flow.thing, "fn", None) for flow in self.resolver.callee(call, frame)]:
+        if {getattr(flow.thing, "fn", None) for flow in self.resolver.callee(call, frame)} != {wait.fn}:
             return None
         for row in sorted((row for row in wait.entry.bounds if row.slot in enough), key=_rank):
             bind, _ = self.program.slots.find_bind(row.arg, row.pos, wait.target.binds)

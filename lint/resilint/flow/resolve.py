@@ -2184,7 +2184,11 @@ class Resolver:
                 return (Flow(Ext(f"<builtin>.{'str' if isinstance(thing, Text) else 'int'}.{name}")),)
             case Bound():
                 name_of = self.canonical(thing)
-                kind = self.table(frame.fn.module).returned(name_of) or ""  # `app.router` is an object, not a method
+                kind = self.table(frame.fn.module).returned(name_of) or ""
+                if kind:
+                    # `app.router` is an object, not a method, and what bounds `app` bounds it.
+                    held = Obj("call", kind, thing.obj.frame, thing.obj.node, f"{name_of}#", thing.obj, ())
+                    return (Flow(Bound(held, name)),)
                 return (Flow(Bound(Obj("call", kind, None, thing.name, name_of), name)),)
         return unknown("an attribute of something unknown")
 
