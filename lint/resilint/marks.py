@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 
 import msgspec
@@ -101,20 +102,31 @@ def match(new: Sequence[Mark], old: Iterable[Mark], scopes: Scopes, renamed: Map
     `renamed`: new paths by old ones. Where that is not known, what has moved out of a file that is gone tells it.
     """
     pairing = _Pairing(new, old)
-    pairing.move(renamed or {})
-    for key in _IN_PLACE:
-        pairing.by(key)
-    # Code that was moved: its function or key is no longer where it was.
-    moves: dict[str, Counter[str]] = defaultdict(Counter)
-    present = {path: scopes(path) for path in {mark.path for mark, _ in pairing.left}}
+    there = cache(scopes)
 
     def has_left(mark: Mark) -> bool:
-        there = present[mark.path]
-        return there is None or not (mark.scope.startswith(_BESIDE) or mark.scope in there)
+        """Its function or key is no longer where it was."""
+        present = there(mark.path)
+        return present is None or not (mark.scope.startswith(_BESIDE) or mark.scope in present)
 
     def is_gone(mark: Mark) -> bool:
-        return present[mark.path] is None
+        return there(mark.path) is None
 
+    def in_place() -> None:
+        pairing.by(lambda mark: mark)
+        # A function that is still there was not renamed: it was mended, and what has the same line elsewhere is new.
+        pairing.by(
+            lambda mark: (mark.path, mark.code, mark.line, mark.message), lambda mark: mark.scope[:1] == _BESIDE or has_left(mark)
+        )
+        # The line was edited or broken in two.
+        pairing.by(lambda mark: (mark.path, mark.code, mark.scope, mark.message))
+        # The line is the same, and what is said of it changed with the code elsewhere.
+        pairing.by(lambda mark: (mark.path, mark.code, mark.scope, mark.line) if mark.line else mark)
+
+    pairing.move(renamed or {})
+    in_place()
+    # Code that was moved.
+    moves: dict[str, Counter[str]] = defaultdict(Counter)
     for came, went in (
         *pairing.by(lambda mark: (mark.code, mark.line, mark.message, mark.scope.rpartition(".")[2]), has_left),
         *pairing.by(lambda mark: (mark.code, mark.line, mark.message), is_gone),
@@ -122,21 +134,11 @@ def match(new: Sequence[Mark], old: Iterable[Mark], scopes: Scopes, renamed: Map
         if is_gone(went):
             moves[went.path][came.path] += 1
     pairing.move({path: min(places, key=lambda place: (-places[place], place)) for path, places in moves.items()})
-    for key in _IN_PLACE:
-        pairing.by(key)
+    in_place()
     return Matched(pairing.known, [origin for _, origin in pairing.left])
 
 
 Key = Callable[[Mark], Hashable]
-
-_IN_PLACE: tuple[Key, ...] = (
-    lambda mark: mark,
-    lambda mark: (mark.path, mark.code, mark.line, mark.message),
-    # The line was edited or broken in two.
-    lambda mark: (mark.path, mark.code, mark.scope, mark.message),
-    # The line is the same, and what is said of it changed with the code elsewhere.
-    lambda mark: (mark.path, mark.code, mark.scope, mark.line) if mark.line else mark,
-)
 
 
 class _Pairing:

@@ -61,6 +61,12 @@ def test_a_function_that_is_still_there_was_not_moved() -> None:
     assert match([mark("b.py", "X.g")], [mark("a.py", "g")], scopes).known == [True], "g is no longer in a.py"
 
 
+def test_a_function_that_is_still_there_was_not_renamed() -> None:
+    assert match([mark("a.py", "g")], [mark("a.py", "f")], scopes).known == [False], "f was mended, g is new"
+    assert match([mark("a.py", "f")], [mark("a.py", "g")], scopes).known == [True], "g is no longer there"
+    assert match([mark("a.py", "g")], [mark("a.py", "~1")], scopes).known == [True], "what was in no function may be in one now"
+
+
 def test_a_file_that_is_gone_went_where_most_of_it_is() -> None:
     old = [mark("gone.py", "f", "l1"), mark("gone.py", "e", "l0"), mark("gone.py", "g", "l2"), mark("gone.py", "h", "l3")]
     new = [mark("new.py", "f", "l1"), mark("new.py", "e", "l0"), mark("b.py", "g", "l2"), mark("new.py", "h", "edited")]

@@ -173,6 +173,14 @@ def test_a_fault_that_was_mended_pays_for_no_other(git: Git, repository: Path, n
     assert names("--changed") == ["twin.py RS101"]
 
 
+def test_nor_does_it_for_the_same_line_in_another_function_of_its_file(repository: Path, names: Names, report: Run) -> None:
+    put("fetch.py", BOUNDED + "\n\ndef other(url):\n    return requests.get(url)\n")
+    (found,) = report("--changed")["findings"]
+    assert (found["path"], found["line"]) == ("fetch.py", 9)
+    put("fetch.py", PLAIN.replace("def fetch", "def other"))
+    assert names("--changed", code=0) == [], "renamed where it stands"
+
+
 def test_only_files_asked_for_are_reported(repository: Path, names: Names) -> None:
     put("limits.py", "TIMEOUT = None\n")
     assert names("--changed", "fetch.py", code=0) == []
