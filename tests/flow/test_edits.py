@@ -57,6 +57,20 @@ def test_python_calls_get_one_more_argument_and_keep_the_others_and_their_commen
     assert fixed.count("#") == text.count("#")
 
 
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("f(\n    a, b\n)", "f(\n    a, b, timeout=2\n)"),
+        ("f(\n    a, b,  # both\n)", "f(\n    a, b, timeout=2,  # both\n)"),
+        ("f(\n    a,\n    b\n)", "f(\n    a,\n    b,\n    timeout=2\n)"),
+        ("f(a, b={\n    1: 2,\n}, c=3\n)", "f(a, b={\n    1: 2,\n}, c=3, timeout=2\n)"),
+    ],
+)
+def test_where_several_arguments_share_a_line_the_new_one_joins_them(before: str, expected: str) -> None:
+    source = f"{before}\n".encode()
+    assert after(source, argument(source, "python", first_call(source, "python"), "timeout=2")) == f"{expected}\n"
+
+
 def test_a_generator_without_parentheses_of_its_own_takes_no_further_argument() -> None:
     source = b"f(i for i in a)\n"
     assert argument(source, "python", first_call(source, "python"), "timeout=2") is None

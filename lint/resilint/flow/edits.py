@@ -41,10 +41,10 @@ def end_of_line(source: bytes, at: int) -> int:
 
 
 def appended(
-    source: bytes, language: str, opening: int, last: int | None, closing: int, texts: tuple[str, ...]
+    source: bytes, language: str, opening: int, last: int | None, closing: int, texts: tuple[str, ...], *, in_row: bool = False
 ) -> tuple[Cut, ...] | None:
     """More elements in a list between brackets. `opening` and `closing` are the brackets' offsets, `last` is where the last
-    element ends, as facts have it (parentheses around it may follow)."""
+    element ends, as facts have it (parentheses around it may follow). `in_row`: several stand on a line, and so do the new ones."""
     comment = _COMMENTS[language]
     at, code, comma = (opening + 1 if last is None else last), (opening + 1 if last is None else last), None
     while at < closing:
@@ -62,6 +62,8 @@ def appended(
     if b"\n" not in source[code:closing]:
         # The closing bracket stands on the line of the last element.
         return (Cut(code, code, f" {text}" if comma is not None else f", {text}"),)
+    if in_row:
+        return (Cut(code, code, f" {text}," if comma is not None else f", {text}"),)
     row = end_of_line(source, code)
     if row >= closing:
         return None
@@ -90,11 +92,15 @@ def argument(source: bytes, language: str, call: f.Call, text: str) -> tuple[Cut
     opening = opening_of(source, call)
     if opening is None:
         return None
-    last = max((arg.value.end for arg in call.args), default=None)
-    if last is not None and last > closing:
+    if not call.args:
+        return appended(source, language, opening, None, closing, (text,))
+    *others, last = sorted((arg.value for arg in call.args), key=lambda value: value.end)
+    if last.end > closing:
         # A generator that is the only argument has no parentheses of its own.
         return None
-    return appended(source, language, opening, last, closing, (text,))
+    row = source.rfind(b"\n", 0, last.at)
+    in_row = any(other.end > row for other in others)
+    return appended(source, language, opening, last.end, closing, (text,), in_row=in_row)
 
 
 def opening_of(source: bytes, call: f.Call) -> int | None:

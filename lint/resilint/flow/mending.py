@@ -251,13 +251,17 @@ class Mending:
         at = self._raw(path, setting)
         if text is None or at is None or not first or row.key is None or not _is_plausible(row, amount):
             return None
-        url = setting.text
+        written = _own_url(setting.text)
+        if written is None:
+            return None
+        url, behind = written
         gap = first if first not in url else "&" if first == "?" else first
         if url.endswith(("?", "&", ";")):
             gap = ""
         if self.program.files[path].kind == "xml":
             gap = gap.replace("&", "&amp;")
-        return self.fix([Change(path, (Cut(at[1], at[1], f"{gap}{row.key}={text}"),), row.key, amount)])
+        end = at[1] - behind
+        return self.fix([Change(path, (Cut(end, end, f"{gap}{row.key}={text}"),), row.key, amount)])
 
     def key_in(self, path: str, at: int, end: int, row: Bound, old: str, use: str = "") -> Fix | None:
         """Writes the value for a slot over the text with which a range ends: `--timeout 0`, `socketTimeout=0`."""
@@ -645,6 +649,25 @@ class Mending:
             for other in beside
             if other.functions
         )
+
+
+_DEFAULT = re.compile(r"\$\{[\w.-]+:-?(.+)\}", re.DOTALL)
+_PLACEHOLDER = re.compile(r"[$#]\{[^{}]*\}")
+
+
+def _own_url(text: str) -> tuple[str, int] | None:
+    """The URL that a setting itself says, and how many characters stand behind it: the default of a placeholder (`${DB_URL:…}`),
+    as what comes in its place has keys of its own. None where it ends with text of which nobody here knows whether it has some."""
+    found = _DEFAULT.fullmatch(text)
+    if found is not None and _PLACEHOLDER.sub("", found[1]).count("}") == 0:
+        inner = _own_url(found[1])
+        return (inner[0], inner[1] + 1) if inner is not None else None
+    last = next((found for found in _PLACEHOLDER.finditer(text) if found.end() == len(text)), None)
+    if last is not None and text[: last.start()][-1:] not in ("/", "=", ":"):
+        return None
+    if "#" in _PLACEHOLDER.sub("", text):
+        return None
+    return text, 0
 
 
 def _is_local(name: str, fn: Fun) -> bool:

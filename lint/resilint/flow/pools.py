@@ -338,7 +338,7 @@ class Pools:
         given = [site for site in given if site not in running]
         if stored or not pool.local:
             # A field or global that is handed on may be used by anybody.
-            elsewhere = [site for site in given if not self._is_start(site)]
+            elsewhere = [site for site in given if not self._is_start(site) and not self._only_takes(site, pool, puts)]
             if stored or any(not self._is_unknown(site) for site in elsewhere):
                 uses.escapes = True
             uses.handed = uses.handed or bool(elsewhere)
@@ -358,6 +358,20 @@ class Pools:
                     base = dotted(inner.call.fn).rpartition(".")[0]
                     if inner.last in puts and base in names:
                         uses.puts.append(Use(inner, self._endless_loop(inner)))
+
+    def _only_takes(self, site: CallSite, pool: Pool, puts: frozenset[str]) -> bool:
+        """Whether functions of the program that a call hands a pool to neither put anything into it nor hand it on."""
+        callees = self.program.callees(site)
+        for callee in callees:
+            places = callee.positional
+            for position, arg in enumerate(site.call.args):
+                if not _mentions(arg.value, pool):
+                    continue
+                name = arg.name or (places[position].name if position < len(places) else "")
+                feeds = any(x.last in puts and dotted(x.call.fn).rpartition(".")[0] == name for x in callee.body.calls)
+                if not isinstance(arg.value, f.Ref) or not name or feeds or name in callee.head.values:
+                    return False
+        return bool(callees)
 
     def _runs_on(self, site: CallSite) -> bool:
         """Whether a call gives work to the executor among its arguments: `supplyAsync(task, executor)`."""
@@ -416,6 +430,9 @@ class Pools:
         if self._endless_loop(site):
             return True
         looped = any(arm.kind in ("loop", "comp") for arm in site.arm.chain())
+        if site.fn.head.kind == "module":
+            # What a program does where it begins it does once.
+            return False
         if pool.local:
             # A list that lies in memory makes no queue longer than itself.
             return site.fn is not pool.fn and not looped and not self._is_started(site.fn)

@@ -16,6 +16,7 @@ from resilint.flow.values import SECONDS
 from resilint.kinds import KINDS
 from resilint.knowledge.schema import Bound, Library, Part, SurfaceRow, TypeEntry, Unit
 from resilint.link.code import Module
+from resilint.link.versions import says_versions
 from resilint.model import Span, Step
 
 if TYPE_CHECKING:
@@ -496,6 +497,8 @@ class Surfaces:
             facts = self.program.files[path]
             if not KINDS[facts.kind].commands or self.program.settings.is_test(path):
                 continue
+            if facts.kind == "text" and says_versions(path):
+                continue
             source = self.program.source(path)
             if not any(word in source for word in words):
                 continue
@@ -679,6 +682,10 @@ _LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)(?:\\\\)*+\r?(?:\n|\Z)")
 """Behind an odd number of backslashes the line goes on."""
 
 
+_NEEDS = re.compile(r"(?:^|[-_])(?:dependenc(?:y|ies)|requires?)(?:$|[-_])", re.IGNORECASE)
+"""Keys below which libraries are listed."""
+
+
 @cache
 def _comment_lines(kind: str) -> re.Pattern[bytes]:
     marks = b"|".join(map(re.escape, KINDS[kind].comments))
@@ -709,13 +716,22 @@ def _command_lines(facts: f.FileFacts, source: bytes, start: re.Pattern[bytes]) 
                 # Else it is a variable's name, with the options as its value.
                 if index == len(scalars) or not scalars[index].key_at <= at < scalars[index].key_end:
                     continue
+                if _is_needed(scalars[index]):
+                    continue
                 end = scalars[index].end
+            elif _is_needed(inside):
+                continue
             elif inside.path[-1].isdigit() or inside.path[-1] == "name":
                 holder = around.get((inside.doc, inside.path[:-1]))
                 end = holder.end if holder is not None else end
             else:
                 end = min(end, inside.end) if "\n" in inside.text.strip() else inside.end
         yield match.end(), end
+
+
+def _is_needed(setting: f.Setting) -> bool:
+    """Whether a setting names what a program is built with, not what runs it."""
+    return any(_NEEDS.search(step) for step in setting.path)
 
 
 # ---------------------------------------------------------------- beans

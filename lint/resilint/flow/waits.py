@@ -155,7 +155,7 @@ class _Judge:
     def judge(self, wait: Wait) -> None:
         """Fill in a wait's bound and, where it is endless, the ways."""
         entry = wait.entry
-        if self._in_process(wait):
+        if self._in_process(wait) or (entry.serves_after and self._serves(wait)):
             return
         enough = frozenset(entry.enough or ENOUGH[wait.kind])
         own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]
@@ -237,6 +237,27 @@ class _Judge:
                     return True
                 obj = obj.parent
         return False
+
+    def _serves(self, wait: Wait) -> bool:
+        """Whether a call is what a server's loop begins its rounds with: it waits for peers that nobody has asked for anything."""
+        site, own = wait.site, wait.fn
+        base = dotted(site.call.fn).rpartition(".")[0]
+        loop = next((arm.node for arm in site.arm.chain() if arm.kind == "loop"), None)
+        if not base or not isinstance(loop, f.Loop) or loop.form == "each":
+            return False
+        if any(
+            loop.at <= other.call.at and other.call.end <= site.call.at and dotted(other.call.fn).rpartition(".")[0] == base
+            for other in own.body.calls
+        ):
+            return False
+        kind = wait.target.name.rpartition(".")[0]
+        table = self.resolver.table(own.module)
+        around = [own] if base in own.body.definitions else own.module.functions
+        done = {name.rpartition(".")[2] for fn in around for name in fn.head.calls if name.rpartition(".")[0] == base}
+        if any((entry := table.call(f"{kind}.{name}")) is not None and entry.does == "connect" for name in done):
+            return False
+        made_with = bool(getattr(wait.holder.node, "args", ())) if wait.holder is not None else False
+        return any(name in done or (made_with and name == kind.rpartition(".")[2]) for name in wait.entry.serves_after)
 
     def _is_of_unknown_make(self, holder: Obj, module: Module) -> bool:
         """Whether it is, by its declared type only, what a constructor made that nobody described: its bounds are not known."""

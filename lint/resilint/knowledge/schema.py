@@ -593,6 +593,9 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     message or signal of another part of the program, the release of a lock or permit."""
     interruptible: bool = True
     """`does: wait` and `sleep` in Java: an interrupt of its thread ends it with `InterruptedException`, by its own `throws`."""
+    serves_after: tuple[str, ...] = ()
+    """Methods of the same object (or its type's own name: made with arguments) after which, as the first thing in the rounds of an
+    endless loop, it waits for whoever asks: that is a server's job, and has no end."""
     deferred: bool = False
     """It only starts it and returns at once; the wait is where its result is awaited: a future, a publisher."""
     server: str | None = None

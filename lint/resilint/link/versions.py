@@ -318,6 +318,11 @@ def _artifact(pins: dict[str, Pin], name: str) -> Pin | None:
     return None
 
 
+def says_versions(path: str) -> bool:
+    """Whether a file says which libraries a program needs: their names are no commands there."""
+    return _ecosystem(path) is not None
+
+
 def _ecosystem(path: str) -> str | None:
     """The language of whose libraries a file gives versions."""
     name = path.rpartition("/")[2]
