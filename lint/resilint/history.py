@@ -89,7 +89,12 @@ class Repository:
         # No revision starts like an option, and older versions of git take it for one all the same.
         if revision.startswith("-"):
             return None
-        code, out, _ = answer(self.top, "rev-parse", "-q", "--verify", "--end-of-options", revision + "^{commit}")
+        # In two steps: behind `:/words`, the request for a commit would be one of the words.
+        named = self._verified(revision)
+        return self._verified(named + "^{commit}") if named is not None and named.isalnum() else None
+
+    def _verified(self, name: str) -> str | None:
+        code, out, _ = answer(self.top, "rev-parse", "-q", "--verify", "--end-of-options", name)
         return os.fsdecode(out).strip() if code == 0 else None
 
     def _merged(self) -> list[str]:
@@ -114,6 +119,9 @@ class Repository:
         return self._ask("rev-parse", "--is-shallow-repository").strip() == b"true"
 
     def _hint(self, revision: str) -> str:
+        start, dots, end = revision.partition("..")
+        if dots and (start or end):
+            return f": this is a range: give where it begins, {start or 'HEAD'!r}; it ends with what there is now"
         names = os.fsdecode(self._ask("for-each-ref", "--format=%(refname:short)")).split()
         near = [name for name in names if name.endswith("/" + revision)]
         if not near and self._is_shallow():
@@ -130,8 +138,12 @@ class Repository:
         return State(commit[:12], tuple(entry for entry in entries if entry.path not in sparse))
 
     def staged_state(self) -> State:
-        """The files as they are in the index; a hook's index where git started it with another one."""
-        entries = []
+        """The files as they are in the index; a hook's index where git started it with another one.
+
+        What a sparse checkout leaves out is no part of it, as it is none of a commit's state.
+        """
+        sparse = self._sparse()
+        entries: list[Entry] = []
         for line in self._ask("ls-files", "-s", "-z", extra=self._index()).split(b"\0"):
             if not line:
                 continue
@@ -140,6 +152,8 @@ class Repository:
             path = os.fsdecode(name)
             if stage != "0":
                 raise HistoryError(f"{path}: not merged yet: resolve the conflict and add the file first")
+            if path in sparse:
+                continue
             entries += self._entry(self.top, "", path, mode, object_id, 0)
         return State("the index", tuple(entries))
 
@@ -182,9 +196,10 @@ class Repository:
         return self._tree(inner, object_id, f"{before}{path}/", depth + 1)
 
     def _sparse(self) -> frozenset[str]:
-        """What a sparse checkout leaves out of the work tree."""
+        """What a sparse checkout leaves out of the work tree. A file that is there all the same is part of the program."""
         listed = self._ask("ls-files", "-t", "-z").split(b"\0")
-        return frozenset(os.fsdecode(line[2:]) for line in listed if line.startswith(b"S "))
+        paths = (os.fsdecode(line[2:]) for line in listed if line.startswith(b"S "))
+        return frozenset(path for path in paths if not os.path.lexists(self.top / path))
 
     def _ask(self, *arguments: str, extra: Mapping[str, str] | None = None) -> bytes:
         try:

@@ -251,6 +251,36 @@ def test_an_unknown_revision_is_named_with_what_was_meant(repository: Path, git:
     assert not Path("x").exists()
 
 
+def test_any_name_of_a_commit_is_a_revision(git: Git, repository: Path, names: Names, resilint: Run) -> None:
+    put("other.py", CLIENT.format(name="other", rest=""))
+    commit(git, "add another")
+    for revision in (":/first", "HEAD~1", "main@{0}~1", git("rev-parse", "HEAD~1").strip()):
+        assert names(f"--changed={revision}") == ["other.py RS101"], revision
+    for revision in ("^main", "HEAD:fetch.py", "main^{tree}"):
+        assert "unknown revision" in resilint("check", f"--changed={revision}", code=2).stderr
+    for revision in ("HEAD~1..main", "HEAD~1...main"):
+        assert "this is a range: give where it begins, 'HEAD~1'" in resilint("check", f"--changed={revision}", code=2).stderr
+
+
+def test_a_sparse_checkout_is_compared_with_the_same_part(git: Git, repository: Path, names: Names) -> None:
+    put("shop/fetch.py", PLAIN)
+    put("far/fetch.py", PLAIN)
+    commit(git)
+    git("sparse-checkout", "set", "--no-cone", "/shop/")
+    assert not Path("far").exists()
+    assert names("--changed", code=0) == [] == names("--changed", "--staged", code=0)
+    assert names("--staged") == ["shop/fetch.py RS101"]
+    put("shop/fetch.py", PLAIN + "\n\ndef more(url):\n    return requests.get(url)\n")
+    git("add", "shop")
+    assert names("--changed", "--staged") == names("--changed") == ["shop/fetch.py RS101"]
+
+
+def test_a_file_that_git_was_told_to_overlook_was_there_before(git: Git, repository: Path, names: Names) -> None:
+    git("update-index", "--skip-worktree", "fetch.py")
+    put("fetch.py", "# mine\n" + PLAIN)
+    assert names("--changed", code=0) == [] == names("--changed", "--staged", code=0)
+
+
 def test_histories_without_a_common_commit_are_told_apart(git: Git, repository: Path, resilint: Run) -> None:
     git("checkout", "-q", "--orphan", "other")
     git("commit", "-qm", "another first")
