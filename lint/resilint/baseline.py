@@ -6,7 +6,7 @@ import json
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NAME = ".resilint-baseline.json"
 VERSION = 1
-_MAX_BYTES = 100_000_000
+MAX_BYTES = 100_000_000
 _KEYS = {"path": "path", "code": "code", "message": "message", "scope": "in", "line": "line"}
 """Fields of a mark, and what each is called in the file."""
 
@@ -118,17 +118,22 @@ class Baseline:
         return not self.prefix and result.judged(mark)
 
 
-def load(scope: Scope, settings: Settings, given: str | None = None) -> Baseline:
+def load(
+    scope: Scope, settings: Settings, given: str | None = None, stored: Callable[[Path], Path | None] | None = None
+) -> Baseline:
     """The baseline of a program: `given` from the current directory, else what the settings name, else the usual file.
 
-    A file that is named has to be there. Raises `BaselineError`.
+    `stored`: where the judged state has the content of a file, if it is not the work tree's. A file that is named has to be
+    there. Raises `BaselineError`.
     """
     baseline, named = _place(scope, settings, given)
-    if not os.path.lexists(baseline.file):
-        if named:
-            raise BaselineError(baseline.file, "no such baseline: write it with `resilint baseline`")
-        return baseline
-    return _read(baseline)
+    content = baseline.file if stored is None or given is not None else stored(baseline.file)
+    if content is not None and os.path.lexists(content):
+        return _read(baseline, content)
+    if named:
+        staged = "" if content is not None else " and `git add`: what is not staged does not count"
+        raise BaselineError(baseline.file, f"no such baseline: write it with `resilint baseline`{staged}")
+    return baseline
 
 
 def to_renew(scope: Scope, settings: Settings, given: str | None = None) -> Baseline:
@@ -136,7 +141,7 @@ def to_renew(scope: Scope, settings: Settings, given: str | None = None) -> Base
     baseline, _ = _place(scope, settings, given)
     if not baseline.file.parent.is_dir():
         raise BaselineError(baseline.file, "its folder does not exist")
-    return _read(baseline) if os.path.lexists(baseline.file) else baseline
+    return _read(baseline, baseline.file) if os.path.lexists(baseline.file) else baseline
 
 
 def _place(scope: Scope, settings: Settings, given: str | None) -> tuple[Baseline, bool]:
@@ -177,10 +182,10 @@ def _encoded(entry: dict[str, str]) -> str:
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})", re.MULTILINE)
 
 
-def _read(baseline: Baseline) -> Baseline:
+def _read(baseline: Baseline, content: Path) -> Baseline:
     file = baseline.file
     try:
-        text = read_text(file, _MAX_BYTES)
+        text = read_text(content, MAX_BYTES)
     except UnusableError as problem:
         raise BaselineError(file, str(problem)) from None
     if conflict := _CONFLICT.search(text):

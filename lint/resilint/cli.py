@@ -20,6 +20,7 @@ from resilint.terminal import is_terminal, knows_links, wants_color
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from resilint.baseline import Baseline
     from resilint.fix import Fixer
     from resilint.gate import Gate
     from resilint.model import Finding, Rule
@@ -271,14 +272,12 @@ def _only_new(scope: Scope, settings: Settings, options: dict[str, Any], stack: 
         raise Wrong("--baseline and --no-baseline exclude each other")
     from dataclasses import replace
 
-    from resilint import baseline
     from resilint.marks import marks_of, scopes_in
     from resilint.settings import SettingsError
 
-    with _baseline_problems(scope):
-        listed = None if options["no_baseline"] else baseline.load(scope, settings, options["baseline"])
     gate = _gate(scope, settings, options, stack)
     judged, settings = (scope, settings) if gate is None else (gate.scope, gate.settings)
+    listed = None if options["no_baseline"] else _listed(scope, settings, options, gate)
     if options["require_reason"]:
         settings = replace(settings, require_reason=True)
     rules, known = _rules(scope, settings, options["select"], options["ignore"])
@@ -307,6 +306,20 @@ def _only_new(scope: Scope, settings: Settings, options: dict[str, Any], stack: 
             result = result.without(gate.known(result.marks, result.scopes, run), "before")
             result.failures += [one for one in gate.failures if one not in result.failures]
         return result
+
+
+def _listed(scope: Scope, settings: Settings, options: dict[str, Any], gate: Gate | None) -> Baseline:
+    """The baseline; with `--staged` the one that would be committed, unless the command line names another."""
+    from resilint import baseline
+
+    with _baseline_problems(scope), _history_problems("--staged"):
+        listed = baseline.load(scope, settings, options["baseline"], gate.staged_file if gate is not None else None)
+    if not listed.exists and os.path.lexists(listed.file) and not options["quiet"]:
+        from resilint.report import one_line
+
+        file = os.path.relpath(listed.file, scope.here)
+        click.echo(one_line(f"{file}: not staged, so it does not count: `git add` it"), err=True)
+    return listed
 
 
 def _gate(scope: Scope, settings: Settings, options: dict[str, Any], stack: ExitStack) -> Gate | None:

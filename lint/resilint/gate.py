@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from resilint.baseline import MAX_BYTES
 from resilint.checking import Failure, input_errors
 from resilint.discover import every_path, may_be_read
 from resilint.history import Entry, HistoryError, Repository, State
@@ -80,6 +81,19 @@ class Gate:
             for index, was_there in zip(left, found.known, strict=True):
                 known[index] = was_there
         return known
+
+    def staged_file(self, file: Path) -> Path | None:
+        """A copy of a file of the work tree as it is staged; `None` where it is not."""
+        if self._staged is None:
+            return file
+        name = os.path.relpath(file, self._repository.top).replace(os.sep, "/")
+        entry = next((entry for entry in self._staged.entries if entry.path == name), None)
+        data = self._repository.content(entry, MAX_BYTES) if entry is not None else None
+        if data is None:
+            return None
+        copy = self._folder / "baseline"
+        copy.write_bytes(data)
+        return copy
 
     def _looked_at(self, commit: str, run: Run) -> tuple[Sequence[Mark], Mapping[str, str]] | None:
         """The marks of a commit, and where its files are now; `None` where it is the judged state itself."""

@@ -209,6 +209,13 @@ class Repository:
 
     # ---- contents
 
+    def content(self, entry: Entry, most: int) -> bytes | None:
+        """What is stored of a file; nothing of one that is larger than `most` bytes."""
+        try:
+            return next((data for _, data in blobs(entry.store, [entry.id], most)), None)
+        except GitError as problem:
+            raise HistoryError(_partial(problem)) from None
+
     def lay_out(self, state: State, folder: Path, wanted: Callable[[str], bool]) -> None:
         """Writes the wanted files of a state below an empty folder, as they are stored: no filter is run on them.
 

@@ -415,6 +415,30 @@ def test_staged_judges_what_would_be_committed(git: Git, repository: Path, names
     assert resilint("check", "--staged", code=2).stderr.startswith("resilint: resilint.yaml:2:1: not valid YAML")
 
 
+def test_the_baseline_and_its_name_are_those_that_are_staged(git: Git, repository: Path, names: Names, resilint: Run) -> None:
+    resilint("baseline", code=0)
+    assert names("--staged") == ["fetch.py RS101"], "git does not know the file"
+    told = ".resilint-baseline.json: not staged, so it does not count: `git add` it\n"
+    assert told in resilint("check", "--staged", code=1).stderr
+    git("add", "-A")
+    assert names("--staged", code=0) == []
+    Path(".resilint-baseline.json").write_text("broken")
+    assert names("--staged", code=0) == []
+    resilint("check", code=2)
+    git("add", "-A")
+    assert resilint("check", "--staged", code=2).stderr.startswith("resilint: .resilint-baseline.json:1:1: not valid JSON")
+    git("rm", "-qf", ".resilint-baseline.json")
+    put("resilint.yaml", "baseline: known.json\n")
+    git("add", "-A")
+    assert "no such baseline: write it with `resilint baseline` and `git add`" in resilint("check", "--staged", code=2).stderr
+    resilint("baseline", code=0)
+    assert "known.json: no such baseline" in resilint("check", "--staged", code=2).stderr
+    assert names("--staged", "--baseline", "known.json", code=0) == [], "named on the command line, it is the file as it lies there"
+    git("add", "-A")
+    put("resilint.yaml", "baseline: other.json\n")
+    assert names("--staged", code=0) == []
+
+
 def test_conflicts_have_to_be_resolved_before_they_are_judged(git: Git, repository: Path, resilint: Run) -> None:
     git("checkout", "-qb", "topic")
     put("limits.py", "TIMEOUT = 4\n")
