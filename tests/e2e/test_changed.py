@@ -8,9 +8,11 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from resilint import gate
 
 Run = Callable[..., Any]
 Git = Callable[..., str]
@@ -494,6 +496,35 @@ def test_nothing_of_the_repository_is_run_or_changed(git: Git, repository: Path,
     assert names("--changed", "--staged", code=0) == []
     assert not (tmp_path / "sprung").exists()
     assert state(repository) == before
+
+
+def test_states_are_laid_out_in_memory_unless_told_otherwise(
+    repository: Path, names: Names, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = []
+
+    class Watched(TemporaryDirectory[str]):
+        def __init__(self, *, prefix: str, dir: str | None) -> None:
+            super().__init__(prefix=prefix, dir=dir)
+            used.append(Path(self.name).parent)
+
+    monkeypatch.setattr(gate, "TemporaryDirectory", Watched)
+    memory, disk = tmp_path / "memory", tmp_path / "disk"
+    memory.mkdir(), disk.mkdir()
+    monkeypatch.setattr(gate, "_MEMORY", str(memory))
+    monkeypatch.setattr(gate, "_ROOM", 1)
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.delenv(name, raising=False)
+    put("fetch.py", "# moved down\n" + PLAIN)
+    names("--changed", code=0)
+    monkeypatch.setattr(gate, "_ROOM", 2**80)
+    names("--changed", code=0)
+    monkeypatch.setattr(gate, "_ROOM", 1)
+    monkeypatch.setenv("TMPDIR", str(disk))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    names("--changed", code=0)
+    assert used[0] == memory and used[1] != memory and used[2] == disk
+    assert list(memory.iterdir()) == [] == list(disk.iterdir()), "nothing stays behind"
 
 
 def test_what_a_filter_stores_is_seen_as_in_the_work_tree(git: Git, repository: Path, names: Names) -> None:
