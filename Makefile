@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUTAGES := $(sort $(wildcard examples/outages/*/broken))
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint soak bench docs clean
 
 demo: $(VENV)/.installed
 	@set -e; for outage in $(OUTAGES); do \
@@ -21,6 +21,11 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+
+# Damaged files by the thousand: no crash, no hang, bounded memory. About twenty minutes.
+SOAK ?= --files 20000
+soak: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.fuzz.soak $(SOAK)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/speed.py

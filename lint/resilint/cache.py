@@ -6,15 +6,21 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from zlib import crc32
 
 from resilint.facts import READER_VERSION
 
 MAX_BYTES = 1_000_000_000
 _BATCH = 500
 _FILE = "facts.sqlite3"
+_LAYOUT = 2
+"""Of the table. A file of another one, from an older or a newer resilint, is started over."""
+_SUM = 4
+"""Bytes in front of a value: what it adds up to. SQLite notices damage to its own pages, not to what stands in them."""
 
 
 def key_of(data: bytes, kind: str, dialect: str = "") -> bytes:
@@ -61,14 +67,15 @@ class Cache:
             part = wanted[start : start + _BATCH]
             marks = ",".join("?" * len(part))
             try:
-                found.update(self._connection.execute(f"SELECT k, v FROM facts WHERE k IN ({marks})", part))
+                rows = self._connection.execute(f"SELECT k, v FROM facts WHERE k IN ({marks})", part)
+                found.update((key, value) for key, stored in rows if (value := _unpacked(stored)) is not None)
             except sqlite3.Error as problem:
                 self._give_up(problem)
         return found
 
     def put(self, entries: Mapping[bytes, bytes]) -> None:
         """Stores entries, some now and the rest when closed."""
-        self._pending.extend(entries.items())
+        self._pending.extend((key, _packed(value)) for key, value in entries.items())
         if len(self._pending) >= _BATCH:
             self._flush()
 
@@ -113,6 +120,60 @@ class Cache:
             _remove(self._folder)
 
 
+@dataclass(frozen=True)
+class State:
+    """What lies in a cache folder: the file, its bytes with those beside it, its entries (none: it cannot be read)."""
+
+    file: Path
+    size: int
+    entries: int | None
+
+
+def state(folder: Path) -> State:
+    """Looks at a cache and changes nothing. Raises `OSError` where it cannot be looked at."""
+    file = folder / _FILE
+    size = 0
+    for part in _parts(folder):
+        with suppress(FileNotFoundError):
+            size += part.stat().st_size
+    entries: int | None = None
+    if not size:
+        return State(file, 0, 0)
+    with suppress(sqlite3.Error):
+        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
+        try:
+            if connection.execute("PRAGMA user_version").fetchone() == (_LAYOUT,):
+                (entries,) = connection.execute("SELECT count(*) FROM facts").fetchone()
+        finally:
+            connection.close()
+    return State(file, size, entries)
+
+
+def clear(folder: Path) -> None:
+    """Removes the cache's own files, and nothing else that may lie in the folder. Raises `OSError`.
+
+    Runs that are using it go on with what they opened.
+    """
+    for part in _parts(folder):
+        part.unlink(missing_ok=True)
+
+
+def _parts(folder: Path) -> list[Path]:
+    return [folder / f"{_FILE}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
+
+
+def _packed(value: bytes) -> bytes:
+    return crc32(value).to_bytes(_SUM, "big") + value
+
+
+def _unpacked(stored: object) -> bytes | None:
+    """The value; none where it is not what was put in."""
+    if not isinstance(stored, bytes) or len(stored) < _SUM:
+        return None
+    value = stored[_SUM:]
+    return value if crc32(value).to_bytes(_SUM, "big") == stored[:_SUM] else None
+
+
 def _open(folder: Path) -> sqlite3.Connection | None:
     file = folder / _FILE
     try:
@@ -132,9 +193,23 @@ def _open(folder: Path) -> sqlite3.Connection | None:
 
 
 def _remove(folder: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(OSError):
-            (folder / f"{_FILE}{suffix}").unlink(missing_ok=True)
+    with suppress(OSError):
+        clear(folder)
+
+
+def _check_layout(connection: sqlite3.Connection) -> None:
+    """Raises `DatabaseError` for a file that another version of resilint has written."""
+    (layout,) = connection.execute("PRAGMA user_version").fetchone()
+    if layout == _LAYOUT:
+        return
+    with connection:
+        # Only one of several runs that begin at once finds it empty.
+        connection.execute("BEGIN IMMEDIATE")
+        (layout,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if layout not in (0, _LAYOUT) or (layout == 0 and tables):
+            raise sqlite3.DatabaseError(f"layout {layout}")
+        connection.execute(f"PRAGMA user_version={_LAYOUT}")
 
 
 def _connect(file: Path) -> sqlite3.Connection:
@@ -144,6 +219,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA mmap_size=268435456")
+        _check_layout(connection)
         with connection:
             connection.execute("CREATE TABLE IF NOT EXISTS facts (id INTEGER PRIMARY KEY, k BLOB UNIQUE NOT NULL, v BLOB NOT NULL)")
         # Touches a page of the table's index, so that damage shows here, where the file can still be started over.

@@ -862,6 +862,34 @@ def schema(kind: str) -> None:
     _echo(json.dumps(schemas.settings_schema() if kind == "settings" else schemas.knowledge_schema(), indent=1, ensure_ascii=False))
 
 
+@main.command("cache")
+@click.option("--clear", is_flag=True, help="Remove it; the next run reads everything anew.")
+def show_cache(clear: bool) -> None:
+    """Show where the facts of files read before are kept, and how large that is, or clear it.
+
+    RESILINT_CACHE_DIR is the folder, else `resilint` in XDG_CACHE_HOME or ~/.cache.
+    """
+    from resilint import cache
+    from resilint.report import one_line
+
+    folder = cache.default_folder()
+    if folder is None:
+        raise Wrong("there is no cache: no home directory is known, and RESILINT_CACHE_DIR names no folder")
+    try:
+        before = cache.state(folder)
+        if clear:
+            cache.clear(folder)
+    except OSError as problem:
+        raise Broken(one_line(f"{folder}: {'cannot be cleared' if clear else 'cannot be read'}: {reason(problem)}")) from None
+    size = f"{before.size / 1e6:.1f} MB"
+    if clear:
+        click.echo(one_line(f"{before.file}: {'removed, ' + size if before.size else 'there is nothing to remove'}"))
+        return
+    entries = "it cannot be read, the next run starts it over" if before.entries is None else f"{before.entries} entries"
+    most = f"{cache.MAX_BYTES / 1e6:.0f} MB"
+    click.echo(one_line(f"{before.file}: {f'{entries}, {size} of at most {most}' if before.size else 'empty'}"))
+
+
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
 def completion(shell: str) -> None:

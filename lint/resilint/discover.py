@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MAX_BYTES = 5_000_000
 """Larger files are data, not code or configuration that someone wrote."""
 
+MOST_LINES = 200_000
+"""Lines and statements of one file of settings: nobody reads more, and each may be a setting, which takes time and memory."""
+
 HEAD = 4096
 """Bytes that say of which kind a file is whose name does not."""
 
@@ -308,9 +311,11 @@ def kind_of_content(name: str, head: bytes) -> str | None:
 
 
 def is_generated(data: bytes, kind: str) -> bool:
-    """Whether nobody wrote this file by hand: code that says so at its top, JSON packed into a few endless lines."""
+    """Whether nobody wrote this file by hand: code that says so, JSON packed into a few endless lines, too many settings."""
     if kind in ("python", "go", "java"):
         return says_generated(data, kind)
+    if len(data) > MOST_LINES and data.count(b"\n") + data.count(b"\r") + data.count(b";") > MOST_LINES:
+        return True
     return kind == "json" and len(data) > 50_000 and data.count(b"\n") < len(data) // 5_000
 
 

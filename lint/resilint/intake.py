@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +12,10 @@ from typing import NamedTuple
 import msgspec
 
 from resilint.cache import Cache, key_of
-from resilint.discover import Source, is_generated
+from resilint.discover import MAX_BYTES, Source, is_generated
 from resilint.facts import FileFacts, decode, encode
 from resilint.kinds import dialect
-from resilint.own_files import reason
+from resilint.own_files import read_regular, reason
 
 _WORTH_PROCESSES = 1_000_000
 """Bytes of source below which starting workers takes longer than they save."""
@@ -117,8 +118,8 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
     keys: dict[str, bytes] = {}
     for source in sources:
         try:
-            with open(os.path.join(root, source.path), "rb") as stream:
-                keys[source.path] = key_of(stream.read(), source.kind, dialect(source.kind, source.path))
+            data = read_regular(os.path.join(root, source.path), MAX_BYTES)
+            keys[source.path] = key_of(data, source.kind, dialect(source.kind, source.path))
         except OSError as problem:
             intake.unreadable[source.path] = reason(problem)
     stored = cache.get(set(keys.values()))
@@ -141,8 +142,7 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
 def read_file(root: str, path: str, kind: str) -> Outcome:
     """The facts of one file. Never raises: what goes wrong is part of the answer."""
     try:
-        with open(os.path.join(root, path), "rb") as stream:
-            data = stream.read()
+        data = read_regular(os.path.join(root, path), MAX_BYTES)
     except OSError as refusal:
         return Outcome(path, b"", b"", reason(refusal))
     return read_bytes(data, path, kind)
@@ -216,7 +216,10 @@ def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[O
     # Not fork: it is unsafe beside threads, and a worker needs nothing of this process.
     chunks = _chunks(sources)
     left: list[list[tuple[str, str]]] = []
-    with ProcessPoolExecutor(min(jobs, len(chunks)), mp_context=get_context("spawn"), initializer=_start_worker) as pool:
+    with (
+        _safe_start(),
+        ProcessPoolExecutor(min(jobs, len(chunks)), mp_context=get_context("spawn"), initializer=_start_worker) as pool,
+    ):
         running = {pool.submit(read_chunk, str(root), chunk): chunk for chunk in chunks}
         for future in as_completed(running):
             try:
@@ -238,17 +241,48 @@ def _alone(root: Path, files: list[tuple[str, str]]) -> list[Outcome] | None:
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start_worker) as pool:
+    with _safe_start(), ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start_worker) as pool:
         try:
             return pool.submit(read_chunk, str(root), files).result()
         except BrokenProcessPool:
             return None
 
 
+@contextmanager
+def _safe_start() -> Iterator[None]:
+    """Within it a new interpreter imports nothing from the current folder: it is the one that is analysed.
+
+    Workers start as `python -c`, which puts that folder before all others.
+    """
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
 def _start_worker() -> None:
     import gc
     import signal
+    import threading
+
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
     # Ctrl-C is the main process's to answer; facts are built of structs that need no collector.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
+
+
+def _end_with_parent() -> None:
+    """Ends a worker whose main process was killed: it would wait for work for ever."""
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

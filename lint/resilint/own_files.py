@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -66,6 +67,24 @@ def _decoded(data: bytes) -> str:
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
         raise UnusableError(f"not UTF-8 text: byte 0x{data[problem.start]:02x} in line {line}") from None
+
+
+def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
+    """The bytes of a regular file. Raises `OSError`, also where it has become a pipe or has more than `most` bytes.
+
+    A pipe would be waited for, for ever; a file that grows while it is read has no end.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+    with open(handle, "rb", buffering=0) as stream:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "no regular file", os.fspath(path))
+        data = stream.read(min(status.st_size, most) + 1)
+        while len(data) <= most and (more := stream.read(most + 1 - len(data))):
+            data += more
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"larger than {most // 1_000_000} MB", os.fspath(path))
+    return data
 
 
 def reason(problem: OSError) -> str:

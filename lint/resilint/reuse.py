@@ -14,8 +14,9 @@ import msgspec
 from resilint import __version__
 from resilint.cache import Cache
 from resilint.checking import Checked
-from resilint.discover import Source
+from resilint.discover import MAX_BYTES, Source
 from resilint.model import Finding, Rule
+from resilint.own_files import read_regular
 from resilint.settings import Settings
 
 
@@ -106,8 +107,7 @@ def _named_knowledge(settings: Settings) -> list[str]:
 
 def _content(path: str) -> bytes:
     try:
-        with open(path, "rb") as stream:
-            return blake2b(stream.read(), digest_size=20).digest()
+        return blake2b(read_regular(path, MAX_BYTES), digest_size=20).digest()
     except OSError:
         return b""
 

@@ -18,7 +18,7 @@ import msgspec
 
 from resilint.cache import Cache
 from resilint.checking import Checked, Failure, check, failure, input_errors, is_worth_a_process
-from resilint.discover import HEAD, Discovery, Source, discover, every_path, is_own, kind_of_content, kind_of_name
+from resilint.discover import HEAD, MAX_BYTES, Discovery, Source, discover, every_path, is_own, kind_of_content, kind_of_name
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE, UNUSED_SUPPRESSION
 from resilint.facts import FileFacts
 from resilint.globs import matcher
@@ -26,6 +26,7 @@ from resilint.homes import Homes
 from resilint.intake import Intake, read_bytes, take_in
 from resilint.marks import Mark, Scopes, fingerprints, marks_of, scopes_in
 from resilint.model import Confidence, Finding, Rule, Severity, Span
+from resilint.own_files import read_regular
 from resilint.read.encoding import as_read
 from resilint.registry import is_known, matches, selected, suggestion
 from resilint.reuse import Earlier
@@ -122,7 +123,7 @@ class Texts:
 
         def read(path: str) -> bytes:
             try:
-                data = unsaved[path] if path in unsaved else (root / path).read_bytes()
+                data = unsaved[path] if path in unsaved else read_regular(root / path, MAX_BYTES)
             except OSError:
                 # Gone since it was read: findings in it keep their places and lose their excerpts.
                 return b""

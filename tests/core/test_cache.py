@@ -6,8 +6,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from resilint import cache as module
 from resilint.cache import Cache, default_folder, key_of
+from resilint.cli import main
 from resilint.discover import Source
 from resilint.facts import FileFacts, decode, encode
 from resilint.intake import read_file, take_in
@@ -56,6 +58,32 @@ def test_one_text_is_read_by_its_name_also_from_the_cache(tmp_path: Path) -> Non
         cache.close()
         assert [s.path[1:] for s in files["a.ini"].settings] == [(), ("a",), ("b",)]
         assert [s.text for s in files["a.service"].settings] == ["", "1 b: 2"]
+
+
+def test_what_is_stored_damaged_is_not_found(tmp_path: Path) -> None:
+    # Bytes of a value are SQLite's to keep, not to understand: what was flipped there would be facts of another file.
+    put(tmp_path, a=b"the facts of a", b=b"the facts of b")
+    connection = sqlite3.connect(tmp_path / FILE)
+    with connection:
+        (value,) = connection.execute("SELECT v FROM facts WHERE k = ?", (b"a",)).fetchone()
+        connection.execute("UPDATE facts SET v = ? WHERE k = ?", (value.replace(b"facts", b"fakts"), b"a"))
+        connection.execute("INSERT INTO facts (k, v) VALUES (?, 'text'), (?, x'00')", (b"c", b"d"))
+    connection.close()
+    assert get(tmp_path, "a", "b", "c", "d") == {b"b": b"the facts of b"}
+
+
+@pytest.mark.parametrize("layout", [1, 2, 99])
+def test_the_file_of_another_version_is_started_over(tmp_path: Path, layout: int) -> None:
+    tmp_path.joinpath("x").mkdir()
+    connection = sqlite3.connect(tmp_path / "x" / FILE)
+    with connection:
+        connection.execute("CREATE TABLE facts (k BLOB, other BLOB)")
+    # Without a number: from before there were any.
+    connection.execute(f"PRAGMA user_version={layout if layout != 2 else 0}")
+    connection.close()
+    assert get(tmp_path / "x", "a") == {}
+    put(tmp_path / "x", a=b"1")
+    assert get(tmp_path / "x", "a") == {b"a": b"1"}
 
 
 @pytest.mark.parametrize("damage", [b"not a database at all" * 300, b"SQLite format 3\0" + b"\xff" * 8000])
@@ -127,6 +155,27 @@ def test_the_folder_is_chosen_by_the_environment(tmp_path: Path, monkeypatch: py
     assert default_folder() == tmp_path / ".cache" / "resilint"
     monkeypatch.setenv("RESILINT_CACHE_DIR", str(tmp_path / "own"))
     assert default_folder() == tmp_path / "own"
+
+
+def test_it_can_be_looked_at_and_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("RESILINT_CACHE_DIR", str(folder))
+
+    def said(*arguments: str, code: int = 0) -> str:
+        done = CliRunner().invoke(main, ["cache", *arguments])
+        assert done.exit_code == code, done.output
+        return done.output.removeprefix(str(folder / FILE)).removesuffix("\n")
+
+    assert said() == ": empty" and said("--clear") == ": there is nothing to remove" and not folder.exists()
+    put(folder, a=b"1", b=bytes(200_000))
+    (folder / "mine.txt").write_text("kept")
+    assert said() == ": 2 entries, 0.2 MB of at most 1000 MB"
+    assert said("--clear") == ": removed, 0.2 MB"
+    assert [file.name for file in folder.iterdir()] == ["mine.txt"] and said() == ": empty"
+    (folder / FILE).write_bytes(b"no database" * 1000)
+    assert "cannot be read, the next run starts it over" in said()
+    monkeypatch.setenv("RESILINT_CACHE_DIR", str(folder / "mine.txt"))
+    assert "cannot be read: not a directory" in said(code=3)
 
 
 # ---------------------------------------------------------------- reading through the cache

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.values import Bind, Env, Ext, Flow, Flows, FnVal, Frame, Num, Obj, Text, Thing, Unknown, union, unknown
+from resilint.flow.values import Bind, Env, Ext, Flow, Flows, FnVal, Frame, Num, Obj, Text, Thing, Unknown, counted, union, unknown
 from resilint.link.code import STAR, Arm, Body, Definition, Fun, Klass, Module, place_of
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class Elements:
                 continue
             if bind.name is not None and names and bind.name not in names:
                 continue
-            numbers = [int(key.number) for key in keys if isinstance(key, Num)]
+            numbers = _indices(keys)
             if bind.name is None and numbers and not spread and position not in {n % len(binds) for n in numbers}:
                 continue
             yield from self.resolver.value(bind.expr, bind.frame)
@@ -265,7 +265,7 @@ class Elements:
         if keys and node.kind == "map":
             pairs = list(self._under(node, frame, keys))
         elif keys and node.kind in _SEQUENCES and not any(p.spread for p in pairs):
-            numbers = [int(k.number) for k in keys if isinstance(k, Num)]
+            numbers = _indices(keys)
             pairs = [pairs[n] for n in numbers if -len(pairs) <= n < len(pairs)]
             inside = len(pairs) == len(numbers) and all(n >= 0 for n in numbers)
         stored, sure = self._added_here(thing, keys, here, inside)
@@ -330,7 +330,7 @@ class Elements:
             if bound is None:
                 bounds.append(None)
             elif len(things) == 1 and isinstance(things[0], Num):
-                bounds.append(int(things[0].number))
+                bounds.append(counted(things[0].number))
             else:
                 return self.resolver.value(expr.base, frame)
         return union(
@@ -606,3 +606,9 @@ def _target_of(d: Definition) -> f.Index | None:
         elif isinstance(target, f.Index) and target.at == d.at:
             return target
     return None
+
+
+def _indices(keys: list[Thing]) -> list[int]:
+    """The positions among keys."""
+    numbers = [counted(key.number) for key in keys if isinstance(key, Num)]
+    return [number for number in numbers if number is not None]

@@ -20,7 +20,7 @@ from resilint.flow.slots import Source, decide
 from resilint.flow.spawns import short
 from resilint.flow.surfaces import judge, project_of
 from resilint.flow.timeouts import Fault
-from resilint.flow.values import Ext, Num, Obj, Text
+from resilint.flow.values import Ext, Num, Obj, Text, counted
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import DeadlineRow, IdleRow, Library, Part, SlotName, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, dotted
@@ -497,7 +497,7 @@ def _port_of(pairs: IdlePairs, site: CallSite, name: str) -> int | None:
         if arg.name == name:
             for flow in pairs.resolver.ask(arg.value, pairs.resolver.frame(site.fn)):
                 if isinstance(flow.thing, Num) and not isinstance(flow.thing.number, bool):
-                    return int(flow.thing.number)
+                    return counted(flow.thing.number)
     return None
 
 

@@ -16,7 +16,7 @@ from resilint.flow.pools import Pool
 from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import decide, say_seconds
 from resilint.flow.spawns import Spawn, short
-from resilint.flow.values import Bind, FnVal, Frame, Num, Obj
+from resilint.flow.values import Bind, FnVal, Frame, Num, Obj, counted
 from resilint.flow.worst import received
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
@@ -132,10 +132,12 @@ class Queues:
         """Queues that hold more than can be served before their callers leave (RS402)."""
         for queue in self.all:
             capacity = self._capacity(queue)
-            if capacity is None or not 0 < capacity.number < inf:
+            if capacity is None:
                 continue
             case = self._case(queue)
             if case is None or case.workers is None or case.batch is None:
+                continue
+            if not all(1 <= figure.number < inf for figure in (capacity, case.workers, case.batch)):
                 continue
             fault = self._judge_length(queue, capacity, case)
             if fault is not None:
@@ -737,9 +739,9 @@ class Queues:
                 name = _counted(side)
                 if not name:
                     continue
-                number = self.worsts.number(other, frame)
+                number = counted(self.worsts.number(other, frame))
                 if number is not None and number >= 1:
-                    return name, int(number) + (op in ("<=", ">"))
+                    return name, number + (op in ("<=", ">"))
         return None
 
     def _drained(self, queue: Queue, take: Take, single: int, frame: Frame, lists: set[str]) -> int | None:
@@ -750,8 +752,8 @@ class Queues:
         if item < len(site.call.args):
             lists.add(dotted(site.call.args[item].value))
         if item + 1 < len(site.call.args):
-            number = self.worsts.number(site.call.args[item + 1].value, frame)
-            return int(number) + single if number is not None else None
+            number = counted(self.worsts.number(site.call.args[item + 1].value, frame))
+            return number + single if number is not None else None
         return self._everything(queue)
 
     def _everything(self, queue: Queue) -> int | None:
@@ -886,7 +888,7 @@ class Queues:
             owner, declared = self._declared(queue)
             if owner is service and declared is not None and declared.name == name:
                 found = self._workers(queue, self._consumers(queue))
-                return (int(found.number), found.confidence, found.steps) if found is not None and found.number >= 1 else None
+                return (int(found.number), found.confidence, found.steps) if found is not None and 1 <= found.number < inf else None
         return None
 
     def _workers(self, queue: Queue, consumers: list[Consumer]) -> Figure | None:

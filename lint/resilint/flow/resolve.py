@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from math import inf
+from math import inf, isnan
 from typing import Any
 
 from resilint import facts as f
@@ -472,7 +472,8 @@ class Resolver:
                 thing = Unknown("raw duration" if thing.unit != "dur" else thing.why, thing.unit)
             elif isinstance(thing, Text) and expr.type.name in ("int", "float"):
                 try:
-                    thing = Num(float(thing.whole)) if thing.whole is not None else Unknown("text that is not known")
+                    written = float(thing.whole) if thing.whole is not None else None
+                    thing = Num(written) if written is not None and not isnan(written) else Unknown("text that is not known")
                 except ValueError:
                     thing = Unknown("text that is no number")
             out.append(flow._replace(thing=thing))
@@ -2799,7 +2800,7 @@ def _arithmetic(op: str, a: Thing, b: Thing) -> Thing | None:
             number = None
         if op in ("<<", ">>") and x.is_integer() and y.is_integer() and 0 <= y < 62:
             number = float(int(x) << int(y)) if op == "<<" else float(int(x) >> int(y))
-        if number is None or isinstance(number, complex):
+        if number is None or isinstance(number, complex) or isnan(number):
             return Unknown("arithmetic")
         return _unit_after(op, a, b, number)
     unit = ""

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from resilint import facts as f
@@ -503,7 +504,7 @@ class Spawns:
             value = where.call.args[0].value
             numbers = [x.thing.number for x in self.resolver.ask(value, self.resolver.frame(where.fn)) if isinstance(x.thing, Num)]
             number = float(max(numbers)) if numbers else None
-            if number is not None and number < 0:
+            if number is not None and not 0 <= number < inf:
                 return Limit("none")
             text = f"{setter} {int(number)}" if number is not None else f"{setter} is called"
             return Limit("finite", number, (self.resolver.hop(where.fn, where.call, text),))

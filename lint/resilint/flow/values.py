@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any, NamedTuple
 
 from resilint import facts as f
@@ -10,6 +11,11 @@ from resilint.link.code import Fun, Klass, Module
 
 SECONDS: dict[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 """Seconds of each unit of time."""
+
+
+def counted(number: float | None) -> int | None:
+    """A number as a count, cut to a whole one; none where it is not known, without end, or no number at all."""
+    return int(number) if number is not None and isfinite(number) else None
 
 
 class Thing:

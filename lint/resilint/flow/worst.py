@@ -29,7 +29,7 @@ from resilint.flow.effects import (
 from resilint.flow.growth import pauses_of
 from resilint.flow.slots import Source, decide, say_seconds
 from resilint.flow.spawns import short
-from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Null, Num, Obj
+from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Null, Num, Obj, counted
 from resilint.flow.waits import waits_in
 from resilint.knowledge.schema import CallEntry, ScopeRow, SpawnRow
 from resilint.link.code import CallSite, Fun, children, dotted, leaves, walk, walk_block
@@ -551,10 +551,10 @@ class Worsts:
                 of = side.args[0].value if side.args else f.Ref(side.at, side.end, dotted(side.fn).rpartition(".")[0])
                 return self.length(of, frame, lengths)
             number = self.number(side, frame)
-            start = self._first_value(loop, frame)
-            if number is None or start is None or number != int(number) or not isinstance(loop.test.left, f.Ref):
+            end, start = counted(number), self._first_value(loop, frame)
+            if end is None or start is None or number != end or not isinstance(loop.test.left, f.Ref):
                 return None
-            return int(number) - start + (loop.test.op == "<=")
+            return end - start + (loop.test.op == "<=")
         return None
 
     def _first_value(self, loop: f.Loop, frame: Frame) -> int | None:
@@ -587,9 +587,9 @@ class Worsts:
             plain = [arg.value for arg in expr.args if arg.name is None and not arg.spread]
             if name == "range" and 1 <= len(plain) <= 2:
                 ends = [self.number(arg, frame) for arg in plain]
-                if any(end is None or end != int(end) for end in ends):
+                numbers = [count for end in ends if (count := counted(end)) is not None and count == end]
+                if len(numbers) != len(ends):
                     return None
-                numbers = [int(end) for end in ends if end is not None]
                 return max(numbers[0] if len(numbers) == 1 else numbers[1] - numbers[0], 0)
             site = self._site(expr, frame.fn)
             rows = [entry.elements for _, entry in self.program.described(site)] if site is not None else []

@@ -919,6 +919,9 @@ class JavaNames:
             return []
         out: list[Target] = []
         names = {fn.name}
+        if fn.name == "__init__" and fn.head.owner < 0:
+            # Of a class whose head is broken.
+            return []
         if fn.name == "__init__":
             names = {fn.module.classes[fn.head.owner].name, "this", "super"}
         for last in sorted(names):

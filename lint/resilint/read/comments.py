@@ -13,7 +13,7 @@ from resilint.text import Lines
 
 _NAME = b"resilint"
 # What may be long is limited: a line of a thousand openings without an end would be read a thousand times.
-_MARK = re.compile(rb"resilint:[ \t]{0,20}ignore(-file)?[ \t]{0,20}\[([^\]\r\n]{0,2000})\]")
+_MARK = re.compile(rb"resilint:[ \t]{0,20}ignore(-file)?[ \t]{0,20}\[([^\[\]\r\n]{0,2000})\]")
 _REST = re.compile(rb"[^\r\n]*")
 _MEANT = re.compile(
     rb"""
