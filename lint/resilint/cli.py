@@ -248,6 +248,8 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
 
         if options["staged"]:
             raise Wrong("--fix and --diff speak of the work tree, --staged of the index: leave one of them out")
+        if options["diff"] and outputs:
+            raise Wrong("--diff writes no report: leave --output out, or run without --diff")
         fixer = Fixer(scope.root, unsafe=options["unsafe_fixes"])
     with ExitStack() as stack:
         result = _only_new(scope, settings, options, stack, fixer)

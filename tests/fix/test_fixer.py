@@ -82,6 +82,13 @@ def test_diff_writes_nothing_and_says_by_its_status_whether_there_is_anything(ch
     assert (check("--diff").exit_code, check("--diff").stdout) == (0, "")
 
 
+def test_a_report_that_would_not_be_written_beside_a_diff_is_refused(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(APP)
+    done = check("--diff", "--output", "sarif:found.sarif")
+    assert done.exit_code == 2 and "--diff writes no report" in done.stderr
+    assert not (tmp_path / "found.sarif").exists()
+
+
 def test_a_diff_tells_of_a_missing_line_end(check: Check, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP.rstrip("\n"))
     assert check("--diff").stdout.endswith(
@@ -228,6 +235,19 @@ def test_room_in_a_queue_is_never_taken_for_safe(check: Check, tmp_path: Path) -
     assert (tmp_path / "app.py").read_text() == text
     check("--fix", "--unsafe-fixes", "--select", "RS401")
     assert (tmp_path / "app.py").read_text() == text.replace("Queue()", "Queue(maxsize=50)")
+
+
+def test_an_end_of_waiting_that_is_an_error_nobody_catches_is_never_taken_for_safe(check: Check, tmp_path: Path) -> None:
+    text = (
+        "import subprocess\nfrom flask import Flask\n\napp = Flask(__name__)\n\n\n"
+        "@app.post('/pdf')\ndef pdf():\n    subprocess.run(['pdflatex', 'a.tex'], check=True)\n    return ''\n"
+    )
+    (tmp_path / "app.py").write_text(text)
+    (tmp_path / "resilint.yaml").write_text("fix: {wait_timeout: 20s}\n")
+    assert "RS109" in check("--fix").stdout
+    assert (tmp_path / "app.py").read_text() == text
+    check("--fix", "--unsafe-fixes")
+    assert (tmp_path / "app.py").read_text() == text.replace("check=True", "check=True, timeout=20")
 
 
 GO = """package main

@@ -419,7 +419,9 @@ class Mending:
         if not rows or not self._calls(wait.fn, call, wait.api):
             return None
         change = self._best(rows, frozenset({"wait"}), wait.fn, call, "wait")
-        return self.fix([change]) if change is not None else None
+        fix = self.fix([change]) if change is not None else None
+        # An error that the code around has never met: whether it ends a request or the worker itself, no value tells.
+        return structs.replace(fix, safe=False) if fix is not None else None
 
     # ------------------------------------------------------------ servers
 
