@@ -21,7 +21,7 @@ from resilint.schemas import settings_schema
 from resilint.testing import LANGUAGES, shown
 
 ROOT = Path(__file__).parents[2]
-ORDER = ("adopt", "ci", "editors", "bounds", "knowledge", "rules")
+ORDER = ("adopt", "ci", "editors", "bounds", "knowledge", "rules", "scale")
 """The pages of docs/ that come first; others follow by name."""
 ELSEWHERE = {
     "README.md": "index.md",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from resilint.baseline import Baseline
     from resilint.fix import Fixer
     from resilint.gate import Gate
+    from resilint.intake import Readers
     from resilint.model import Finding, Rule
     from resilint.program import Program
     from resilint.progress import Bar
@@ -227,6 +228,8 @@ class _Check(click.Command):
 @click.option("--statistics", is_flag=True, help="Count findings by rule and by service, and the waits seen.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor write cached facts.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that read files. Default: one for each processor.")
+@click.option("--executor", type=click.Choice(["local", "dask"]), default="local", show_default=True, help="Where files are read.")
+@click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: the scheduler, as tcp://host:8786.")
 @click.option("--show-trace", is_flag=True, help="Show where each value of a finding comes from.")
 @click.option("-q", "--quiet", is_flag=True, help="Print findings only.")
 @click.option("-v", "--verbose", is_flag=True, help="Say which files are skipped and where an internal error happened.")
@@ -468,7 +471,21 @@ def _runner(rules: tuple[Rule, ...], known: tuple[Rule, ...], options: dict[str,
         jobs=options["jobs"] or _processors(),
         confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
         progress=bar,
+        readers=_readers(options["executor"], options["scheduler"]),
     )
+
+
+def _readers(executor: str, scheduler: str | None) -> Readers | None:
+    """What reads files elsewhere than here."""
+    if executor == "local":
+        if scheduler is not None:
+            raise Wrong("--scheduler is for --executor dask")
+        return None
+    if not scheduler:
+        raise Wrong("--executor dask needs --scheduler ADDRESS")
+    from resilint.cluster import Cluster
+
+    return Cluster(scheduler)
 
 
 def _mended(fixer: Fixer, scope: Scope, result: Result, options: dict[str, Any]) -> bool:
@@ -501,6 +518,7 @@ def _mended(fixer: Fixer, scope: Scope, result: Result, options: dict[str, Any])
 @contextmanager
 def _one_run(scope: Scope, settings: Settings, *, quiet: bool = False) -> Iterator[Bar | None]:
     """Around the one run of a command: its progress, and what is wrong with the user's settings as one message."""
+    from resilint.intake import ReadersError
     from resilint.knowledge import KnowledgeError
     from resilint.run import last_run
     from resilint.settings import SettingsError
@@ -511,6 +529,8 @@ def _one_run(scope: Scope, settings: Settings, *, quiet: bool = False) -> Iterat
             yield bar
     except SettingsError as problem:
         raise _wrong(problem.seen_from(scope.here)) from None
+    except ReadersError as problem:
+        raise _wrong([str(problem)]) from None
     except KnowledgeError as problem:
         raise _wrong_knowledge(problem, scope.root, settings) from None
     finally:

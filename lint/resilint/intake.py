@@ -71,14 +71,25 @@ class Outcome(NamedTuple):
     crash: bool = False
 
 
+class ReadersError(Exception):
+    """Readers that cannot be used: the message says what to do."""
+
+
+Chunk = list[tuple[str, str]]
+"""Paths and kinds of files that are read together."""
+Readers = Callable[[Path, Iterable[Chunk]], Iterator[list[Outcome]]]
+"""Reads chunks of the files below a root, in any order, elsewhere than in this process and its children."""
+
+
 def take_in(
     root: Path,
     sources: Iterable[Source],
     cache: Cache | None,
     jobs: int,
     progress: Callable[[int, int], None] | None = None,
+    readers: Readers | None = None,
 ) -> Intake:
-    """Reads every source. `progress` is told how many of how many files are done."""
+    """Reads every source, with `readers` where they are given. `progress` is told how many of how many files are done."""
     intake = Intake()
     gathered: dict[str, FileFacts] = {}
     code = []
@@ -89,7 +100,7 @@ def take_in(
             code.append(source)
     missing = code if cache is None else _recall(root, code, cache, gathered, intake)
     done = len(code) - len(missing)
-    for outcomes in _read_all(root, missing, jobs):
+    for outcomes in _read_all(root, missing, jobs) if readers is None or not missing else readers(root, _chunks(missing)):
         fresh: dict[bytes, bytes] = {}
         for outcome in outcomes:
             done += 1
@@ -181,7 +192,7 @@ def facts_of(source: bytes, path: str, kind: str) -> bytes:
     return facts
 
 
-def read_chunk(root: str, files: list[tuple[str, str]]) -> list[Outcome]:
+def read_chunk(root: str, files: Chunk) -> list[Outcome]:
     """What a worker does: paths come in, encoded facts go out."""
     return [read_file(root, path, kind) for path, kind in files]
 
@@ -194,9 +205,9 @@ def _read_all(root: Path, sources: list[Source], jobs: int) -> Iterator[list[Out
         yield [read_file(str(root), source.path, source.kind)]
 
 
-def _chunks(sources: list[Source]) -> list[list[tuple[str, str]]]:
+def _chunks(sources: list[Source]) -> list[Chunk]:
     """Files of about half a megabyte together, the largest first, so that no worker ends long after the others."""
-    chunks: list[list[tuple[str, str]]] = []
+    chunks: list[Chunk] = []
     room = 0
     for source in sorted(sources, key=lambda source: (-source.size, source.path)):
         if room <= 0:
@@ -215,7 +226,7 @@ def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[O
 
     # Not fork: it is unsafe beside threads, and a worker needs nothing of this process.
     chunks = _chunks(sources)
-    left: list[list[tuple[str, str]]] = []
+    left: list[Chunk] = []
     with (
         _safe_start(),
         ProcessPoolExecutor(min(jobs, len(chunks)), mp_context=get_context("spawn"), initializer=_start_worker) as pool,
@@ -226,17 +237,21 @@ def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[O
                 yield future.result()
             except BrokenProcessPool:
                 left.append(running[future])
-    # A worker died. Whatever killed it kills only its own process now: chunk by chunk, then file by file.
     for chunk in left:
-        outcomes = _alone(root, chunk)
-        if outcomes is not None:
-            yield outcomes
-            continue
-        for path, kind in chunk:
-            yield _alone(root, [(path, kind)]) or [Outcome(path, b"", b"", f"the {kind} reader killed its process", crash=True)]
+        yield from read_apart(root, chunk)
 
 
-def _alone(root: Path, files: list[tuple[str, str]]) -> list[Outcome] | None:
+def read_apart(root: Path, chunk: Chunk) -> Iterator[list[Outcome]]:
+    """Reads what a worker died of. Whatever killed it kills only its own process now: all of the chunk, then file by file."""
+    outcomes = _alone(root, chunk)
+    if outcomes is not None:
+        yield outcomes
+        return
+    for path, kind in chunk:
+        yield _alone(root, [(path, kind)]) or [Outcome(path, b"", b"", f"the {kind} reader killed its process", crash=True)]
+
+
+def _alone(root: Path, files: Chunk) -> list[Outcome] | None:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context

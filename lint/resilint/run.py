@@ -23,7 +23,7 @@ from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE, UNUSED_SUPPRESS
 from resilint.facts import FileFacts
 from resilint.globs import matcher
 from resilint.homes import Homes
-from resilint.intake import Intake, read_bytes, take_in
+from resilint.intake import Intake, Readers, read_bytes, take_in
 from resilint.marks import Mark, Scopes, fingerprints, marks_of, scopes_in
 from resilint.model import Confidence, Finding, Rule, Severity, Span
 from resilint.own_files import read_regular
@@ -164,6 +164,7 @@ def run(
     confidence: Confidence | None = None,
     progress: Progress | None = None,
     mend: Mend | None = None,
+    readers: Readers | None = None,
 ) -> Result:
     """Checks a program with `rules`. `known` are all rules there are: what a comment or the settings may name.
 
@@ -173,7 +174,7 @@ def run(
     """
     with _without_collector():
         start = time.perf_counter()
-        session = Session(scope, settings, cache_folder=cache_folder, jobs=jobs, progress=progress)
+        session = Session(scope, settings, cache_folder=cache_folder, jobs=jobs, progress=progress, readers=readers)
         return session.result(rules, known, confidence=confidence, mend=mend, start=start)
 
 
@@ -192,6 +193,7 @@ class Session:
         cache_folder: Path | None = None,
         jobs: int = 1,
         progress: Progress | None = None,
+        readers: Readers | None = None,
     ) -> None:
         self.scope = scope
         self.settings = settings
@@ -199,6 +201,7 @@ class Session:
         self._cache_folder = cache_folder
         self._jobs = jobs
         self._progress = progress
+        self._readers = readers
         self._reading: Reading | None = None
         self._program: Program | None = None
         self._discovery = self._discovered()
@@ -388,7 +391,7 @@ class Session:
         cache = Cache(self._cache_folder) if stored and self._cache_folder is not None else None
         try:
             rest = [source for source in sources if source.path not in self.texts.unsaved]
-            intake = take_in(self.scope.root, rest, cache, self._jobs, progress)
+            intake = take_in(self.scope.root, rest, cache, self._jobs, progress, self._readers)
         finally:
             if cache is not None:
                 cache.close()

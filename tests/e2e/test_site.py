@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 OUTAGES = ROOT / "examples" / "outages"
 BUILD = ROOT / "docs" / "site" / "build.py"
 BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
-GUIDES = ("adopt", "bounds", "ci", "editors", "knowledge", "rules")
+GUIDES = ("adopt", "bounds", "ci", "editors", "knowledge", "rules", "scale")
 BOUNDS = cases((ROOT / "docs" / "bounds.md").read_text("utf-8"))
 
 
