@@ -243,7 +243,7 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     """
     from resilint.model import Severity
 
-    outputs = [_output(text) for text in options["outputs"]]
+    outputs = _outputs(options["outputs"])
     scope, settings = _program(paths, options["root"])
     fixer: Fixer | None = None
     if options["fix"] or options["diff"]:
@@ -365,6 +365,18 @@ def _baseline_problems(scope: Scope) -> Iterator[None]:
         raise _wrong([f"{os.path.relpath(problem.file, scope.here)}{problem.place}: {problem}"]) from None
 
 
+def _outputs(texts: Iterable[str], formats: Sequence[str] = FORMATS) -> list[tuple[str | None, str]]:
+    """Format and file of each `--output`; two in one file would be one lost, or none that can be read."""
+    outputs = [_output(text, formats) for text in texts]
+    seen: set[str] = set()
+    for _, file in outputs:
+        real = file if file == "-" else os.path.realpath(file)
+        if real in seen and (file == "-" or not os.path.exists(file) or os.path.isfile(file)):
+            raise Wrong(f"--output: two reports cannot be written to {file}")
+        seen.add(real)
+    return outputs
+
+
 def _output(text: str, formats: Sequence[str] = FORMATS) -> tuple[str | None, str]:
     """Format (`None` where none is written) and file of an `--output`."""
     head, colon, rest = text.partition(":")
@@ -377,6 +389,8 @@ def _output(text: str, formats: Sequence[str] = FORMATS) -> tuple[str | None, st
     folder = os.path.dirname(file) or "."
     if not file or (colon and not rest and head in formats):
         raise Wrong(f"--output {text!r} names no file")
+    if text in formats and not os.path.lexists(text):
+        raise Wrong(f"--output {text}: a format without a file: write {text}:FILE, or ./{text} for a file of that name")
     if not os.path.isdir(folder):
         raise Wrong(f"--output {text}: no such directory: {folder}")
     if os.path.isdir(file):
@@ -646,7 +660,7 @@ def _put_out(outputs: Iterable[tuple[str | None, str]], form: str, written: Call
     """Writes what `written(format, for people)` gives into each output, and prints it unless one takes its place."""
     printed = True
     for kind, file in outputs:
-        printed = printed and kind is not None
+        printed = printed and kind is not None and file != "-"
         text = written(kind or form, False)
         try:
             with click.open_file(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
@@ -803,7 +817,7 @@ def budget(
     from resilint.report.budget import Budgets, write
     from resilint.run import Texts, link, read_program
 
-    files = [_output(text, BUDGET_FORMATS) for text in outputs]
+    files = _outputs(outputs, BUDGET_FORMATS)
     if endpoint is not None and os.path.exists(endpoint):
         paths, endpoint = (endpoint, *paths), None
     scope, settings = _program(paths, root)

@@ -510,7 +510,8 @@ def test_states_are_laid_out_in_memory_unless_told_otherwise(
 
     monkeypatch.setattr(gate, "TemporaryDirectory", Watched)
     memory, disk = tmp_path / "memory", tmp_path / "disk"
-    memory.mkdir(), disk.mkdir()
+    memory.mkdir()
+    disk.mkdir()
     monkeypatch.setattr(gate, "_MEMORY", str(memory))
     monkeypatch.setattr(gate, "_ROOM", 1)
     for name in ("TMPDIR", "TEMP", "TMP"):

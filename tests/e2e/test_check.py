@@ -144,6 +144,12 @@ def test_settings_choose_too(work: Path, report: Run) -> None:
         (("--root", "nowhere"), "resilint: nowhere: no such file or directory\n"),
         (("--output", ""), "resilint: --output '' names no file\n"),
         (("--output", "json:"), "resilint: --output 'json:' names no file\n"),
+        (
+            ("--output", "sarif"),
+            "resilint: --output sarif: a format without a file: write sarif:FILE, or ./sarif for a file of that name\n",
+        ),
+        (("--output", "json:a", "--output", "sarif:./a"), "resilint: --output: two reports cannot be written to ./a\n"),
+        (("--output", "json:-", "--output", "-"), "resilint: --output: two reports cannot be written to -\n"),
         (("--confidence", "foo"), "resilint: invalid value for '--confidence': 'foo' is not one of 'low', 'medium', 'high'\n"),
         (("--jobs", "0"), "resilint: invalid value for '--jobs': 0 is not in the range x>=1\n"),
         (("",), "resilint: an empty path names no file\n"),
@@ -184,6 +190,7 @@ def test_outputs(work: Path, resilint: Run) -> None:
     assert (work / "b.txt").read_text().startswith("app.py:1:1: error")
     assert resilint("check", "--format", "json", "--output", "c.json", code=1).stdout == ""
     assert json.loads((work / "c.json").read_text())["findings"]
+    assert json.loads(resilint("check", "--output", "json:-", code=1).stdout)["findings"], "nothing else is printed beside it"
 
 
 def test_a_broken_rule_leaves_the_others_alone(with_broken_rule: Path, report: Run, resilint: Run) -> None:

@@ -18,6 +18,7 @@ import xmlschema
 from resilint import Confidence, Edit, Finding, Fix, Rule, Severity, Step, Value, registry
 from resilint.engine_rules import ENGINE_RULES
 from resilint.model import Span
+from resilint.report import sarif as report_sarif
 
 DATA = Path(__file__).parent / "data"
 OUTAGES = Path(__file__).parents[2] / "examples" / "outages"
@@ -229,6 +230,33 @@ def test_any_file_name_is_a_path_in_every_format(name: bytes, toy: Path, resilin
     shown = commands(resilint("check", "--format", "github", code=1).stdout)
     assert [name for name, *_ in shown] == ["error"] * 10 + ["group", "endgroup"]
     assert {properties["file"] for _, properties, _ in shown[:10]} == {readable}
+
+
+def test_sarif_holds_no_more_than_code_scanning_takes(toy: Path, resilint: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(program: Any) -> Iterator[Finding]:
+        for span in program.places("mend"):
+            yield rule.finding(
+                span, "mend waits", Value(None, Confidence.HIGH, tuple(Step(span, f"hop {n}") for n in range(1, 30)))
+            )
+
+    rule = Rule("RS401", "mend", Severity.WARNING, "Calls of mend.", frozenset({"py"}), check)
+    others = registry.rules()
+    monkeypatch.setattr(registry, "rules", lambda: (*others, rule))
+    assert (report_sarif.MOST_RESULTS, report_sarif.MOST_PLACES) == (25_000, 1_000)
+    monkeypatch.setattr(report_sarif, "MOST_RESULTS", 20)
+    monkeypatch.setattr(report_sarif, "MOST_PLACES", 10)
+    (toy / "a.py").write_text("wait_well(1)\n" * 20 + "wait_long(1)\nmend(1)\n")
+    run = sarif(resilint("check", "--format", "sarif", code=1).stdout)
+    results = run["results"]
+    assert len(results) == 20 and [one["ruleId"] for one in results[-2:]] == ["RS101", "RS401"], "the gravest stay"
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"] == "2 more findings are left out: 20 is what services take"
+    walked = results[-1]["codeFlows"][0]["threadFlows"][0]["locations"]
+    assert len(walked) <= 10 and len(results[-1]["relatedLocations"]) + len(results[-1]["locations"]) <= 10
+    assert [walked[at]["location"]["message"]["text"] for at in (0, -2)] == ["hop 1", "hop 29"], (
+        "where it begins, and where it ends"
+    )
+    assert all(len(one["properties"]["tags"]) <= 20 for one in run["tool"]["driver"]["rules"])
 
 
 def test_characters_that_xml_cannot_hold_are_replaced(toy: Path, resilint: Run) -> None:

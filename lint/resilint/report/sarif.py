@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from resilint import __version__, docs
 from resilint.checking import Failure
-from resilint.model import Finding, Fix, Rule, Severity, Span
+from resilint.model import Finding, Fix, Rule, Severity, Span, Step
 from resilint.report import Options, one_line
 from resilint.run import Result
 
@@ -18,6 +18,10 @@ FINGERPRINT = "resilint/v1"
 """The name of our fingerprint among `partialFingerprints`; a new way to compute it gets a new one."""
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _ROOT = "%SRCROOT%"
+# https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/troubleshoot-sarif-uploads/results-exceed-limit:
+# a file with more is refused as a whole.
+MOST_RESULTS = 25_000
+MOST_PLACES = 1_000
 
 
 def write(result: Result, options: Options) -> str:
@@ -27,6 +31,7 @@ def write(result: Result, options: Options) -> str:
 
 def _log(result: Result) -> dict[str, Any]:
     rules = {rule.code: number for number, rule in enumerate(result.rules)}
+    shown = _gravest(result.findings)
     run = {
         "tool": {
             "driver": {
@@ -36,15 +41,24 @@ def _log(result: Result) -> dict[str, Any]:
                 "rules": [_rule(rule) for rule in result.rules],
             }
         },
-        "invocations": [_invocation(result, rules)],
+        "invocations": [_invocation(result, rules, len(result.findings) - len(shown))],
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
-        "results": [
-            _result(finding, fingerprint, result, rules)
-            for finding, fingerprint in zip(result.findings, result.fingerprints, strict=True)
-        ],
+        "results": [_result(result.findings[number], result.fingerprints[number], result, rules) for number in shown],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _gravest(findings: Sequence[Finding]) -> list[int]:
+    """Which findings are reported: all, or as many as are taken, the gravest and surest."""
+    order = sorted(range(len(findings)), key=lambda at: (-findings[at].severity.rank, -findings[at].confidence, at))
+    return sorted(order[:MOST_RESULTS])
+
+
+def _telling(trace: Sequence[Step]) -> Sequence[Step]:
+    """As many steps of a trace as are taken beside the finding itself: where it begins, and where it ends."""
+    half = (MOST_PLACES - 1) // 2
+    return trace if len(trace) < MOST_PLACES else (*trace[:half], *trace[-half:])
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -98,7 +112,9 @@ def _evidence(finding: Finding, result: Result) -> dict[str, Any]:
     """The trace, once as a path to walk from the cause to the place, and once as places that belong to the finding."""
     if not finding.trace:
         return {}
-    steps = [{"physicalLocation": _place(step.span, result), "message": {"text": _text(step.text)}} for step in finding.trace]
+    steps = [
+        {"physicalLocation": _place(step.span, result), "message": {"text": _text(step.text)}} for step in _telling(finding.trace)
+    ]
     last = {"physicalLocation": _place(finding.span, result), "message": {"text": _text(finding.message)}}
     return {
         "relatedLocations": [{"id": number, **step} for number, step in enumerate(steps, 1)],
@@ -133,12 +149,13 @@ def _region(span: Span) -> dict[str, int]:
     return {"startLine": span.line, "startColumn": span.col, "endLine": span.end_line, "endColumn": span.end_col}
 
 
-def _invocation(result: Result, rules: dict[str, int]) -> dict[str, Any]:
+def _invocation(result: Result, rules: dict[str, int], more: int) -> dict[str, Any]:
     return {
         "executionSuccessful": not result.failures,
         "toolExecutionNotifications": [
             *(_failure(failure, result, rules) for failure in result.failures),
             *_left_out(result),
+            *([_note(f"{more} more findings are left out: {MOST_RESULTS} is what services take")] if more else []),
         ],
     }
 
@@ -160,5 +177,8 @@ def _left_out(result: Result) -> Iterator[dict[str, Any]]:
             "message": {"text": one_line(f"not checked: {why}")},
             "locations": [{"physicalLocation": {"artifactLocation": _artifact(path, result)}}],
         }
-    for text in result.unused:
-        yield {"level": "warning", "message": {"text": one_line(text)}}
+    yield from map(_note, result.unused)
+
+
+def _note(text: str) -> dict[str, Any]:
+    return {"level": "warning", "message": {"text": one_line(text)}}
