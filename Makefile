@@ -14,7 +14,7 @@ demo: $(VENV)/.installed
 	done
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 	$(BIN)/resilint check --root . lint checks
 
 lint: $(VENV)/.installed-dev
