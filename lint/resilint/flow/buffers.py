@@ -154,10 +154,16 @@ def _changes(fn: Fun) -> Iterator[tuple[_Change, bool]]:
         base, _, verb = dotted(site.call.fn).rpartition(".")
         owner, _, name = base.rpartition(".")
         if owner == this and name:
-            if verb in _GROWS and site.call.args:
+            if verb in _GROWS and site.call.args and not _under_a_name(site.call):
                 yield _Change(fn, site.call, name), True
             elif verb in _SHRINKS:
                 yield _Change(fn, site.call, name), False
+
+
+def _under_a_name(call: f.Call) -> bool:
+    """Whether it stores something under a name that is written here, as headers and options are: it waits in no line."""
+    first = call.args[0].value
+    return len(call.args) > 1 and isinstance(first, f.Lit) and isinstance(first.value, str)
 
 
 def _shorter(value: f.Expr, name: str, this: str) -> bool:
