@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -526,6 +527,21 @@ def test_states_are_laid_out_in_memory_unless_told_otherwise(
     names("--changed", code=0)
     assert used[0] == memory and used[1] != memory and used[2] == disk
     assert list(memory.iterdir()) == [] == list(disk.iterdir()), "nothing stays behind"
+
+
+def test_a_run_that_is_ended_leaves_no_copies_behind(repository: Path) -> None:
+    waiting = (
+        "import pathlib, time; from resilint import gate, scope, settings\n"
+        "here = scope.scope_of((), None, pathlib.Path.cwd())\n"
+        "with gate.opened(here, settings.load(here.root), 'HEAD', staged=True) as opened:\n"
+        "    print(opened.scope.root, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", waiting], stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        copy = Path(running.stdout.readline().strip())
+        assert (copy / "fetch.py").read_text() == PLAIN
+        running.terminate()
+    assert running.returncode == 128 + 15 and not copy.parent.parent.exists()
 
 
 def test_what_a_filter_stores_is_seen_as_in_the_work_tree(git: Git, repository: Path, names: Names) -> None:
