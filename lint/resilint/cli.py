@@ -485,7 +485,8 @@ def _runner(rules: tuple[Rule, ...], known: tuple[Rule, ...], options: dict[str,
         jobs=options["jobs"] or _processors(),
         confidence=Confidence[options["confidence"].upper()] if options["confidence"] else None,
         progress=bar,
-        readers=_readers(options["executor"], options["scheduler"]),
+        # Commands beside `check` have no such options.
+        readers=_readers(options.get("executor", "local"), options.get("scheduler")),
     )
 
 
