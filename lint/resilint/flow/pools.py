@@ -296,6 +296,9 @@ class Pools:
         inherits or imports, else a variable of its own."""
         if not _names(text, pool):
             return False
+        if fn.module is not pool.fn.module and (text in fn.params or text in fn.body.definitions):
+            # A variable of its own that happens to be called the same.
+            return False
         if fn.module is pool.fn.module or fn.module.language != "java" or "." in text.removeprefix("this."):
             return True
         return text in fn.module.imports or any(
