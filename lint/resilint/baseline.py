@@ -118,6 +118,11 @@ class Baseline:
         return not self.prefix and result.judged(mark)
 
 
+def place(scope: Scope, settings: Settings) -> Path:
+    """Where the baseline of a program lies, or would. Raises `BaselineError`."""
+    return _place(scope, settings, None)[0].file
+
+
 def load(
     scope: Scope, settings: Settings, given: str | None = None, stored: Callable[[Path], Path | None] | None = None
 ) -> Baseline:

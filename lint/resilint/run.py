@@ -224,6 +224,11 @@ class Session:
             self._program = link(self.reading, self.settings, self.texts)
         return self._program
 
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all files that are read."""
+        return [source.path for source in self._discovery.sources]
+
     def kind_of(self, path: str) -> str | None:
         """The kind of a file that was read; none if it was not."""
         facts = self._intake.files.get(path)
@@ -245,8 +250,10 @@ class Session:
 
     def update(
         self, changed: Iterable[str], unsaved: Mapping[str, bytes | None] | None = None, *, everywhere: bool = False
-    ) -> None:
+    ) -> bool:
         """Reads the files that have changed on the disk, and those whose `unsaved` text is another or (`None`) is given up.
+
+        Whether any file of the program was among them.
 
         `everywhere`: whatever else has come, gone or grown is looked for.
         """
@@ -259,7 +266,8 @@ class Session:
         self.texts.forget()
         self._reading = None
         self._earlier = None
-        before = {source.path: source for source in self._discovery.sources}
+        earlier = self._discovery
+        before = {source.path: source for source in earlier.sources}
         if everywhere or not all(self._is_plain(path, before) for path in asked):
             self._discovery = self._discovered()
         now = {source.path: source for source in self._discovery.sources}
@@ -278,6 +286,8 @@ class Session:
                 self._program.replace(path, self._intake.files.get(path))
         else:
             self._program = None
+        found = self._discovery
+        return bool(changes) or (earlier.skipped, earlier.unreadable) != (found.skipped, found.unreadable)
 
     def result(
         self,

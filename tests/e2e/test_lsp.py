@@ -42,6 +42,15 @@ PULL = types.ClientCapabilities(
 )
 
 
+WATCHING = types.ClientCapabilities(
+    text_document=PUSH.text_document,
+    workspace=types.WorkspaceClientCapabilities(
+        did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+    ),
+)
+"""Diagnostics are published, and the editor tells of files that change outside of it."""
+
+
 class Editor(LanguageClient):
     """An editor without a screen: it remembers what the server tells it."""
 
@@ -591,6 +600,32 @@ def test_a_hover_says_what_bounds_a_wait_and_how_long_a_function_takes(root: Pat
     run(test)
 
 
+def test_a_hover_tells_what_is_written_from_what_is_left_out_and_a_read_from_the_whole_call(root: Path) -> None:
+    lines = [
+        "import httpx, requests",
+        "def load(url, seconds):",
+        "    httpx.get(url)",
+        "    requests.get(url)",
+        "    requests.get(url, timeout=(1, 2))",
+        "    requests.get(url, timeout=None)",
+        "def open_ended(url, seconds):",
+        "    requests.get(url, timeout=seconds)",
+    ]
+    (root / "app.py").write_text("\n".join(lines) + "\n")
+
+    async def test() -> None:
+        async with editing(root) as editor:
+            uri = editor.open(root / "app.py")
+            by_default = await editor.hovered(uri, 2, 6)
+            assert "at most 5 s" in by_default and "5 s, by default" in by_default and "written at" not in by_default
+            assert "not set, left out at [app.py:4]" in await editor.hovered(uri, 3, 6)
+            assert "at most 2 s for each read" in await editor.hovered(uri, 4, 6)
+            assert "switched off, written at [app.py:6]" in await editor.hovered(uri, 5, 6)
+            assert "takes a time that is not known" in await editor.hovered(uri, 6, 6)
+
+    run(test)
+
+
 def test_a_lens_holds_the_worst_case_of_an_entry_point_against_its_deadline(root: Path) -> None:
     (root / "app.py").write_text(SERVICE)
     (root / "resilint.yaml").write_text(DEADLINE)
@@ -681,6 +716,170 @@ def test_a_newer_change_and_a_cancelled_question_leave_nothing_behind(root: Path
             assert codes(await editor.diagnostics(uri, last)) == [(5, "RS101")]
             assert len(editor.published[uri]) < 15, "not every key is worth an analysis"
             assert "requests" in await editor.hovered(uri, 5, 14)
+
+    run(test)
+
+
+def test_what_an_unfinished_line_hides_of_other_files_stays_until_it_is_saved(root: Path) -> None:
+    unfinished = CLIENT.replace("Session()", "Session(")
+
+    async def test() -> None:
+        async with editing(root) as editor:
+            app, client = editor.open(root / "app.py"), editor.open(root / "client.py")
+            assert codes(await editor.diagnostics(app)) == [(4, "RS101")]
+            told = len(editor.published[app])
+            assert codes(await editor.diagnostics(client, editor.type(client, unfinished))) == [(2, "RS002")]
+            assert codes(await editor.diagnostics(app, editor.type(app, "# line\n" + APP))) == []
+            editor.type(app, APP)
+            assert codes(await editor.diagnostics(client, editor.type(client, CLIENT))) == []
+            assert codes(await editor.diagnostics(app, editor.versions[app])) == [(4, "RS101")]
+            assert codes(await editor.diagnostics(client, editor.type(client, unfinished))) == [(2, "RS002")]
+            await asyncio.sleep(0.5)
+            assert codes(list(editor.published[app][-1].diagnostics)) == [(4, "RS101")], "touched by nobody"
+            assert len(editor.published[app]) > told
+            (root / "client.py").write_text(unfinished)
+            editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(client)))
+            await editor.until(lambda: not editor.published[app][-1].diagnostics)
+
+    run(test)
+
+
+def test_an_editor_that_tells_of_no_changes_outside_sees_them_when_it_saves(root: Path) -> None:
+    (root / "closed.py").write_text(CLIENT)
+    (root / "same_size.py").write_text(BOUNDED.replace("client", "closed"))
+
+    async def test() -> None:
+        async with editing(root) as editor:
+            app = editor.open(root / "app.py")
+            assert codes(await editor.diagnostics(app)) == [(4, "RS101")]
+
+            def save() -> None:
+                editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(app)))
+
+            (root / "client.py").write_text(CLIENT.replace("requests", "requestz"))
+            (root / "other.py").write_text("import requests\n\nrequests.get('https://b')\n")
+            (root / "same_size.py").write_text(BOUNDED.replace(", timeout=2)", ")           ").replace("client", "closed"))
+            save()
+            other, same = (root / "other.py").as_uri(), (root / "same_size.py").as_uri()
+            await editor.until(lambda: not editor.published[app][-1].diagnostics)
+            for uri, line in ((other, 2), (same, 4)):
+                assert codes(await editor.diagnostics(uri)) == [(line, "RS101")]
+            (root / "other.py").unlink()
+            (root / "client.py").write_text(CLIENT)
+            save()
+            await editor.until(lambda: codes(list(editor.published[app][-1].diagnostics)) == [(4, "RS101")])
+            await editor.until(lambda: not editor.published[other][-1].diagnostics)
+            (root / "resilint.yaml").write_text("ignore: [RS101]\n")
+            save()
+            await editor.until(lambda: not editor.published[app][-1].diagnostics)
+
+    run(test)
+
+
+def test_files_that_are_no_part_of_the_program_neither_stop_an_analysis_nor_start_one(root: Path) -> None:
+    log = root / "service.log"
+    seconds = 0.05
+
+    async def test() -> None:
+        async with editing(root, capabilities=WATCHING) as editor:
+            app = editor.open(root / "app.py")
+            assert codes(await editor.diagnostics(app)) == [(4, "RS101")]
+
+            async def writes() -> None:
+                while True:
+                    with log.open("a") as stream:
+                        stream.write("line\n")
+                    change = types.FileEvent(log.as_uri(), types.FileChangeType.Changed)
+                    editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+                    await asyncio.sleep(seconds)
+
+            writer = asyncio.ensure_future(writes())
+            try:
+                assert codes(await editor.diagnostics(app, editor.type(app, BOUNDED))) == []
+            finally:
+                writer.cancel()
+            readme = editor.open(root / "README.md", "# This\n")
+            await editor.diagnostics(readme, 1)
+            assert editor._server is not None
+            (analysis,) = _children(editor._server.pid)
+            for number in range(3):
+                await editor.diagnostics(readme, editor.type(readme, f"# {number}\n"))
+                assert not _children(analysis), "nothing is checked for what nobody reads"
+
+    run(test)
+
+
+def test_diagnostics_of_a_folder_that_goes_are_taken_back_and_those_of_one_that_comes_again_are_new(
+    root: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("app.py", "client.py"):
+        (other / name).write_text((root / name).read_text())
+    uri = (other / "app.py").as_uri()
+    folder = types.WorkspaceFolder(other.as_uri(), "other")
+
+    async def test() -> None:
+        async with editing(root, other, capabilities=PULL) as editor:
+
+            async def asked(known: str | None = None) -> Any:
+                document = types.TextDocumentIdentifier(uri)
+                return await editor.text_document_diagnostic_async(
+                    types.DocumentDiagnosticParams(document, previous_result_id=known)
+                )
+
+            def change(*, gone: bool) -> None:
+                event = types.WorkspaceFoldersChangeEvent(added=[] if gone else [folder], removed=[folder] if gone else [])
+                editor.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+
+            first = await asked()
+            assert codes(first.items) == [(4, "RS101")]
+            change(gone=True)
+            for _ in range(5):
+                report = await editor.workspace_diagnostic_async(
+                    types.WorkspaceDiagnosticParams([types.PreviousResultId(uri, first.result_id)])
+                )
+                taken = [one for one in report.items if one.uri == uri]
+                if taken:
+                    break
+            assert [list(one.items) for one in taken if isinstance(one, types.WorkspaceFullDocumentDiagnosticReport)] == [[]]
+            (other / "app.py").write_text("\n" + APP)
+            change(gone=False)
+            again = await asked(first.result_id)
+            assert codes(again.items) == [(5, "RS101")]
+
+    run(test)
+
+
+def test_a_rule_is_explained_where_no_document_can_be_shown(root: Path) -> None:
+    async def test() -> None:
+        async with editing(root) as editor:
+            answer = await editor.workspace_execute_command_async(types.ExecuteCommandParams("resilint.explain", ["RS101"]))
+            assert str(answer).startswith("# RS101")
+            shown = await editor.until(lambda: editor.shown)
+            assert shown[-1].startswith("RS101 client-without-timeout\n\nA network client") and "RS101.md" in shown[-1]
+
+    run(test)
+
+
+def test_no_worker_is_left_of_an_analysis_that_is_killed_while_it_reads(root: Path) -> None:
+    for number in range(1500):
+        (root / f"service_{number}.py").write_text(f"# {number}\n" + APP)
+
+    async def test() -> None:
+        async with editing(root) as editor:
+            assert editor._server is not None
+            workers: list[int] = []
+            while not workers:
+                await asyncio.sleep(0.02)
+                for analysis in _children(editor._server.pid):
+                    workers = _children(analysis)
+            os.kill(analysis, signal.SIGKILL)
+            for _ in range(200):
+                if not any(Path(f"/proc/{worker}").exists() for worker in workers):
+                    return
+                await asyncio.sleep(0.1)
+            raise AssertionError("a worker goes on")
 
     run(test)
 

@@ -14,6 +14,7 @@ import gc
 import json
 import os
 import queue
+import select
 import selectors
 import signal
 import sys
@@ -61,6 +62,8 @@ class Folder:
     encoding: str
     jobs: int
     tell: Any
+    sweeps: bool = False
+    """Whether nobody tells of files that change outside of the editor."""
     session: Session | None = None
     problem: dict[str, list[Message]] | None = None
     """Diagnostics by path of the settings that cannot be used."""
@@ -73,9 +76,18 @@ class Folder:
     watch: Any = None
     """Is called now and then, and may raise what ends the work."""
     _said: float = 0.0
+    _stamps: dict[str, tuple[int, int, int] | None] = field(default_factory=dict)
+    """When files were written last, as of when they were read; those that are not there have none."""
 
-    def change(self, files: Iterable[str], held: Mapping[str, str | None], *, everything: bool = False) -> bool:
-        """Takes in what has changed on the disk and in the editor; whether anything may be otherwise than before."""
+    def change(
+        self, files: Iterable[str], held: Mapping[str, str | None], *, everything: bool = False, sweep: bool = False
+    ) -> bool:
+        """Takes in what has changed on the disk and in the editor; whether anything may be otherwise than before.
+
+        `sweep`: nobody tells of files that change outside of the editor, so they are looked for.
+        """
+        if sweep and self.session is not None:
+            files = {*files, *self._swept(self.session)}
         texts = {path: encoded(text) if text is not None else None for path, text in held.items()}
         # Of what the editor holds its text counts, whatever is saved.
         files = {path for path in files if path not in self.held or path in texts}
@@ -92,13 +104,69 @@ class Folder:
             anew = True
         if self.session is not None:
             self.session.hold({path: text for path, text in texts.items() if path in same and not path.startswith("../")})
-            own = {path: text for path, text in texts.items() if path not in same and not path.startswith("../")}
-            inside = [path for path in files if not path.startswith("../")]
-            if own or inside or everything:
+            differing = [*files, *(texts.keys() - same)]
+            anew = anew or any(map(self._is_baseline, differing))
+            relevant = {path for path in differing if not path.startswith("../") and self._may_matter(path, self.session)}
+            own = {path: text for path, text in texts.items() if path in relevant and path not in same}
+            if relevant or everything or sweep:
                 with unsaved(self._absolute()):
-                    self.session.update(inside, own, everywhere=everything)
-                return True
+                    anew = self.session.update(relevant, own, everywhere=everything or sweep) or anew
+            if self.sweeps:
+                fresh = (path for path in self.session.paths if path not in self._stamps)
+                self._stamps |= self._stamped({*files, *texts, *fresh})
         return anew
+
+    def _may_matter(self, path: str, session: Session) -> bool:
+        """Whether a file that has changed may be part of the program or say what is: logs, and what a build writes, never are."""
+        from resilint.discover import is_own, may_be_read
+
+        if may_be_read(path) or path.rpartition("/")[2] in (".gitignore", ".git") or session.kind_of(path) is not None:
+            return True
+        file = self.root / path
+        if os.path.isdir(file):
+            return is_own(path)
+        return not os.path.lexists(file) and any(one.startswith(path + "/") for one in session.paths)
+
+    def _is_baseline(self, path: str) -> bool:
+        from resilint import baseline
+
+        assert self.session is not None
+        try:
+            file = baseline.place(self.session.scope, self.session.settings)
+        except baseline.BaselineError:
+            return False
+        return os.path.normpath(self.root / path) == os.path.normpath(file)
+
+    def _swept(self, session: Session) -> set[str]:
+        """The files that are not on the disk as they were when they were read."""
+        now = self._stamped(self._beside(session) | set(session.paths))
+        changed = {path for path, stamp in now.items() if self._stamps.get(path) != stamp}
+        self._stamps = now
+        return changed
+
+    def _beside(self, session: Session) -> set[str]:
+        """Files that are no part of the program and say what is found in it, whether they are there or not."""
+        from resilint import baseline
+
+        found = {*SETTINGS_FILES}
+        if session.settings.folder is not None:
+            absolute = [session.settings.folder / item for item in session.settings.knowledge if isinstance(item, str)]
+            found |= {session.settings.path, *(os.path.relpath(file, self.root).replace(os.sep, "/") for file in absolute)}
+        with suppress(baseline.BaselineError):
+            file = baseline.place(session.scope, session.settings)
+            found.add(os.path.relpath(file, self.root).replace(os.sep, "/"))
+        return found
+
+    def _stamped(self, paths: Iterable[str]) -> dict[str, tuple[int, int, int] | None]:
+        stamps: dict[str, tuple[int, int, int] | None] = {}
+        for path in paths:
+            try:
+                status = os.stat(self.root / path)
+            except OSError:
+                stamps[path] = None
+            else:
+                stamps[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+        return stamps
 
     def _says_the_same(self, path: str, text: bytes | None) -> bool:
         """Whether a file of the program has, opened or closed, the text it had."""
@@ -131,10 +199,15 @@ class Folder:
                     from resilint.cache import default_folder
 
                     scope = scope_of([str(self.root)], None, self.root)
+                    begun = time.time_ns()
                     self.session = Session(scope, settings, cache_folder=default_folder(), jobs=self.jobs, progress=self._progress)
                     if self.held:
                         inside = {path: text for path, text in self.held.items() if not path.startswith("../")}
                         self.session.update((), inside)
+                    if self.sweeps:
+                        stamps = self._stamped(self._beside(self.session) | set(self.session.paths))
+                        # What was written meanwhile was read before or after: nobody knows.
+                        self._stamps = {path: stamp for path, stamp in stamps.items() if stamp is None or stamp[0] < begun}
                 else:
                     self.session.apply(settings)
                 self.problem = None
@@ -207,6 +280,7 @@ class Folder:
             "failures": [
                 {"path": failure.path, "message": failure.message, "detail": failure.detail} for failure in found.failures
             ],
+            "unparsed": sorted(path for path in self.held if (facts := session.program.files.get(path)) and facts.errors),
             "notes": [*found.unused, *found.notes],
             "seconds": found.seconds,
         }
@@ -408,17 +482,26 @@ class Analysis:
     def take(self, message: Message) -> bool:
         """Takes in the state of the disk or the editor; whether it has to be checked anew."""
         if message["do"] == "open":
+            root, sweeps = message["root"], message.get("sweeps", False)
             self.folder = Folder(
-                Path(os.path.realpath(message["root"])), Path(message["root"]), message["encoding"], message["jobs"], self._tell
+                Path(os.path.realpath(root)), Path(root), message["encoding"], message["jobs"], self._tell, sweeps=sweeps
             )
+            self.folder.watch = self._watch
         assert self.folder is not None
         self.number = message["id"]
         try:
-            everything = message.get("everything", False)
-            return self.folder.change(message.get("files", ()), message.get("unsaved", {}), everything=everything)
+            return self.folder.change(
+                message.get("files", ()),
+                message.get("unsaved", {}),
+                everything=message.get("everything", False),
+                sweep=message.get("sweep", False),
+            )
         except Exception as problem:
             self._tell({**_failed(problem), "id": self.number})
             return True
+
+    def _watch(self) -> None:
+        """Is called now and then by what takes long, and may raise what ends it."""
 
     def is_ready(self) -> bool:
         """Whether there is something to check and to ask; else says why not."""
@@ -490,6 +573,9 @@ class Forking(Analysis):
         differs = False
         for change in changes:
             differs = self.take(change) or differs
+        if changes and self.last is None and self._checker is None:
+            # What checked this state was killed: without another one it would never be known.
+            differs = True
         if changes and not differs and self.last is not None:
             # Opened, closed or saved as it was: what is known of it still holds.
             self._tell({**self.last, "id": self.number, "again": True})
@@ -513,6 +599,16 @@ class Forking(Analysis):
             for question in list(self.pending.values()):
                 self._ask(question, selector)
 
+    def _watch(self) -> None:
+        poll = select.poll()
+        poll.register(self._asked, 0)
+        if any(event & select.POLLHUP for _, event in poll.poll(0)):
+            # The server is gone: nobody wants to know what a large program says, and reading one takes a minute. Workers
+            # would wait for ever for one who asks no more.
+            if os.getpgid(0) == os.getpid():
+                os.killpg(0, signal.SIGKILL)
+            os._exit(1)
+
     def _ask(self, question: Message, selector: selectors.BaseSelector) -> None:
         if self._ready and self._teller is None:
             self._teller = self._start(self._answer_all, selector)
@@ -527,10 +623,14 @@ class Forking(Analysis):
         return child
 
     def _check(self, asked: IO[str], told: IO[str]) -> None:
+        assert self.folder is not None
+        # The descriptor that it looks at is closed here.
+        self.folder.watch = None
         self.check(lambda message: _say(told, message))
 
     def _answer_all(self, asked: IO[str], told: IO[str]) -> None:
         assert self.folder is not None
+        self.folder.watch = None
         answers = self.folder.answers()
         for line in asked:
             self.answer(json.loads(line), answers, lambda message: _say(told, message))
@@ -577,6 +677,7 @@ class Alone(Analysis):
         super().__init__(lambda message: _say(told, message))
         self._inbox: queue.Queue[Message | None] = queue.Queue(_MOST_MESSAGES)
         self._newer = threading.Event()
+        self._reads = False
         self._answers: Answers | None = None
         threading.Thread(target=self._listen, args=(asked,), daemon=True).start()
 
@@ -596,12 +697,13 @@ class Alone(Analysis):
                 self._ask(message)
             elif message["do"] != "drop":
                 self._newer.clear()
-                if not self.take(message) and self.last is not None:
+                self._reads = True
+                differs = self.take(message)
+                self._reads = False
+                if not differs and self.last is not None:
                     self._tell({**self.last, "id": self.number, "again": True})
                     continue
                 self._answers = self.last = None
-                assert self.folder is not None
-                self.folder.watch = self._watch
                 with suppress(_Newer):
                     if self.is_ready():
                         self.check(self._note)
@@ -612,6 +714,9 @@ class Alone(Analysis):
         self._tell(message)
 
     def _watch(self) -> None:
+        if self._reads:
+            # Half of what has changed would be read.
+            return
         if self._newer.is_set():
             raise _Newer
 

@@ -28,6 +28,8 @@ from resilint.text import Lines
 
 _WAITS = ("network", "query", "connect", "wait", "sleep")
 _SAID = {"network": "waits for a peer", "query": "waits for a query", "connect": "waits for a connection", "sleep": "sleeps"}
+_SINGLE = frozenset({"connect", "read", "write"})
+"""Slots that bound each operation of a call, not all of it."""
 _REASON = "why this may stay"
 _MOST_STEPS = 12
 
@@ -116,10 +118,13 @@ class Answers:
                 yield from (self._step(step) for step in self.program.trace(slot.flow.hops))
 
     def _origin(self, slot: Slot) -> str:
-        if slot.written is not None:
-            fn, node = slot.written
-            return f", written at {self._link(self.program.span_of(fn, node))}"
-        return ", by default" if slot.flow is None and not slot.given else ""
+        if slot.flow is None and not slot.given and slot.state != "absent":
+            return ", by default"
+        if slot.written is None:
+            return ""
+        fn, node = slot.written
+        done = "left out" if slot.state == "absent" else "written"
+        return f", {done} at {self._link(self.program.span_of(fn, node))}"
 
     def _step(self, step: Step) -> str:
         return f"{self._link(step.span)}: {_code(step.text)}" if "`" not in step.text else f"{self._link(step.span)}: {step.text}"
@@ -281,7 +286,17 @@ def _bound_of(wait: Wait) -> str:
         return "can last for ever"
     if wait.bound == OF_UNKNOWN_LENGTH:
         return "ends, but it is not known when"
-    return f"at most {say_seconds(wait.bound)}"
+    said = f"at most {say_seconds(wait.bound)}"
+    if any(deadline.kind == "bounded" for deadline in wait.deadlines):
+        return said
+    deciding = {
+        source.bound.slot
+        for source in wait.sources
+        for slot in source.slots
+        if slot.state == "finite" and slot.number == wait.bound
+    }
+    # The call as a whole takes longer: it connects, and a peer may send byte by byte.
+    return f"{said} for each {' and '.join(sorted(deciding))}" if deciding and deciding <= _SINGLE else said
 
 
 def _state(slot: Slot) -> str:
@@ -298,6 +313,8 @@ def worst_words(work: Worst) -> str:
     """The worst case of a function as the end of a sentence."""
     if work.endless is not None:
         return f"can last for ever: {brief(work.endless.name)}"
+    if work.open and not work.known:
+        return "takes a time that is not known"
     return f"takes at {'least' if work.open else 'most'} {say_seconds(work.known)} in the worst case"
 
 

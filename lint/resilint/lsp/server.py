@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -59,10 +60,14 @@ class Program:
     _files: set[str] = field(default_factory=set)
     _held: dict[str, str | None] = field(default_factory=dict)
     _everything: bool = False
+    _sweep: bool = False
+    _touched: set[str] = field(default_factory=set)
+    """What has changed since the last report."""
+    _typed: set[str] = field(default_factory=set)
+    """Documents whose text was typed and is not saved."""
     _versions: dict[str, int | None] = field(default_factory=dict)
     _asked: dict[int, asyncio.Future[Any]] = field(default_factory=dict)
     _question: int = 0
-    _count: int = 0
     _progress: str = ""
     _begun: bool = False
     """Whether the editor shows the progress: it is asked first."""
@@ -104,13 +109,22 @@ class Program:
         files: Iterable[str] = (),
         held: Mapping[str, str | None] | None = None,
         everything: bool = False,
+        sweep: bool = False,
         delay: float = _QUIET,
+        postpones: bool = True,
     ) -> None:
-        """Remembers what has changed, and analyses it when nothing more comes."""
+        """Remembers what has changed, and analyses it when nothing more comes.
+
+        `sweep`: files that have changed outside of the editor are looked for, if it does not tell of them.
+        `postpones`: what is about to be analysed waits for this too; where not, one who writes on and on would stop it for ever.
+        """
         self._files |= set(files)
         self._held |= held or {}
         self._everything = self._everything or everything
+        self._sweep = self._sweep or (sweep and not self.server.watches)
         if self._timer is not None:
+            if not postpones:
+                return
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(delay, self._flush)
 
@@ -120,8 +134,9 @@ class Program:
             return
         self.sent += 1
         message: Message = {"do": "change", "id": self.sent, "files": sorted(self._files), "unsaved": self._held}
-        message["everything"] = self._everything
-        self._files, self._held, self._everything = set(), {}, False
+        message |= {"everything": self._everything, "sweep": self._sweep}
+        self._touched |= {*self._files, *self._held}
+        self._files, self._held, self._everything, self._sweep = set(), {}, False, False
         self._versions = {
             path: document.version
             for document in self.server.workspace.text_documents.values()
@@ -148,6 +163,8 @@ class Program:
             stdout=asyncio.subprocess.PIPE,
             limit=_LONGEST_LINE,
             env=environment,
+            # What it starts is in its group, and ends with it however it ends.
+            start_new_session=True,
         )
         everything = {
             path: document.source
@@ -155,9 +172,8 @@ class Program:
             if (path := self.path_of(document.uri)) is not None
         }
         encoding = str(getattr(self.server.workspace.position_encoding, "value", self.server.workspace.position_encoding))
-        self._write(
-            {**message, "do": "open", "root": str(self.root), "encoding": encoding, "jobs": _processors(), "unsaved": everything}
-        )
+        opening = {"do": "open", "root": str(self.root), "encoding": encoding, "jobs": _processors(), "unsaved": everything}
+        self._write({**message, **opening, "sweeps": not self.server.watches})
         self.server.later(self._listen(process))
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
@@ -169,13 +185,16 @@ class Program:
             except Exception as problem:
                 self.server.log("error", f"{type(problem).__name__}: {problem}")
         await process.wait()
+        with suppress(OSError, AttributeError):
+            # Workers of a process that was killed would wait for it for ever.
+            os.killpg(process.pid, signal.SIGKILL)
         if self._process is process and not self._over:
             self._process = None
             self._crashes += 1
             self._answer_all(None)
             self.server.log("error", f"the analysis of {self.root} ended with {process.returncode}")
             if self._is_dead:
-                self._wake()
+                self.wake()
             else:
                 self.change(everything=True, delay=float(self._crashes))
 
@@ -188,7 +207,7 @@ class Program:
             self._process.stdin.close()
         self._end_progress()
         self._answer_all(None)
-        self._wake()
+        self.wake()
 
     # ------------------------------------------------------------ what the process says
 
@@ -217,7 +236,7 @@ class Program:
                     if note not in self._told:
                         self._told.add(note)
                         self.server.log("warning", note)
-                files = dict(message["files"])
+                files = self._as_long_as_typed(message["files"], message["unparsed"])
             else:
                 # What was found before the settings broke is still the best that is known.
                 files = {path: report.entries for path, report in self.reports.items() if not _is_of_settings(report)}
@@ -225,14 +244,32 @@ class Program:
             self._report(files, again=message.get("again", False))
             self._settle(message["id"])
 
+    def _as_long_as_typed(self, files: dict[str, list[Message]], unparsed: list[str]) -> dict[str, list[Message]]:
+        """What to report where the text of a file, not saved yet, ends in the middle of something.
+
+        What others refer to may stand in the part that cannot be read: their findings would come and go with each bracket.
+        So all that nobody has touched keeps what was known of it.
+        """
+        if not self._typed.intersection(unparsed) or not self.reports:
+            return files
+        before = {path: report.entries for path, report in self.reports.items() if path not in self._touched}
+        return {**before, **{path: entries for path, entries in files.items() if path in self._touched}}
+
+    def typed(self, path: str, *, saved: bool) -> None:
+        """Notes whether the text of a document is another than the one that was saved."""
+        if saved:
+            self._typed.discard(path)
+        else:
+            self._typed.add(path)
+
     def _report(self, files: dict[str, list[Message]], *, again: bool) -> None:
+        self._touched = set()
         changed = set()
         for path in {*files, *self.reports}:
             entries = files.get(path, [])
             report = self.reports.get(path)
             if report is None or report.entries != entries:
-                self._count += 1
-                self.reports[path] = _Report(entries, self._count)
+                self.reports[path] = _Report(entries, self.server.next_number())
                 changed.add(path)
         if not self.server.pulled:
             open_ones = set(self._versions)
@@ -266,13 +303,15 @@ class Program:
             if report.entries and not self.server.pulled:
                 self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=self.uri_of(path), diagnostics=[]))
         self.reports = {}
+        self.server.refresh(diagnostics=True)
 
     def _settle(self, number: int) -> None:
         self.settled = number
         self._end_progress()
-        self._wake()
+        self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Has all who wait look again."""
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -415,9 +454,12 @@ class Server(LanguageServer):
         self.pulled = False
         """Whether the editor asks for diagnostics; else they are published."""
         self.shows_progress = False
+        self.watches = False
+        """Whether the editor tells of files that change outside of it."""
         self.links: str | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._token = 0
+        self._number = 0
         self._refreshes: set[str] = set()
 
     def later(self, work: Any) -> None:
@@ -435,6 +477,11 @@ class Server(LanguageServer):
         """A number that was not used yet."""
         self._token += 1
         return self._token
+
+    def next_number(self) -> int:
+        """A number for a report that no other has had: a folder that comes back begins no new count."""
+        self._number += 1
+        return self._number
 
     def log(self, level: str, text: str) -> None:
         """Says something in the editor's log."""
@@ -465,6 +512,7 @@ class Server(LanguageServer):
     def _tell_again(self, of: Program) -> None:
         """After a folder came or went: those around it speak of other files than before."""
         for other in self.programs.values():
+            other.wake()
             if other is not of and of.root.is_relative_to(other.root):
                 other.tell_again()
 
@@ -551,6 +599,8 @@ def initialize(ls: Server, params: types.InitializeParams) -> None:
     refreshes = workspace is not None and workspace.diagnostics is not None and bool(workspace.diagnostics.refresh_support)
     # Without a way to say that other files' diagnostics have changed, a server that is only asked would leave them stale.
     ls.pulled = documents is not None and documents.diagnostic is not None and refreshes
+    watched = workspace.did_change_watched_files if workspace is not None else None
+    ls.watches = watched is not None and bool(watched.dynamic_registration)
     ls.shows_progress = capabilities.window is not None and bool(capabilities.window.work_done_progress)
 
 
@@ -563,9 +613,7 @@ def initialized(ls: Server, params: types.InitializedParams) -> None:
     for name in folders:
         if name is not None and os.path.isdir(name):
             ls.add(Path(os.path.normpath(name)))
-    workspace = ls.client_capabilities.workspace
-    watched = workspace.did_change_watched_files if workspace is not None else None
-    if watched is not None and watched.dynamic_registration:
+    if ls.watches:
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers=[types.FileSystemWatcher(glob_pattern="**/*")])
         registration = types.Registration("resilint-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
         ls.later(ls.client_register_capability_async(types.RegistrationParams([registration])))
@@ -593,23 +641,24 @@ def folders_changed(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -
 # ---------------------------------------------------------------- documents
 
 
-def _hold(ls: Server, uri: str, text: str | None, delay: float = _QUIET) -> None:
+def _hold(ls: Server, uri: str, text: str | None, delay: float = _QUIET, *, sweep: bool = False, saved: bool = True) -> None:
     for program, path in ls.programs_of(uri):
-        program.change(held={path: text}, delay=delay)
+        program.typed(path, saved=saved)
+        program.change(held={path: text}, sweep=sweep, delay=delay)
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
 def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
     """The editor's text takes the place of the file."""
     ls.open_project(params.text_document.uri)
-    _hold(ls, params.text_document.uri, params.text_document.text, 0.02)
+    _hold(ls, params.text_document.uri, params.text_document.text, 0.02, sweep=True)
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
 def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
     """The text has changed."""
     uri = params.text_document.uri
-    _hold(ls, uri, ls.workspace.get_text_document(uri).source)
+    _hold(ls, uri, ls.workspace.get_text_document(uri).source, saved=False)
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
@@ -617,7 +666,8 @@ def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
     """Saved: whoever waits for findings does so now."""
     uri = params.text_document.uri
     for program, path in ls.programs_of(uri):
-        program.change(files=[path], held={path: ls.workspace.get_text_document(uri).source}, delay=0.0)
+        program.typed(path, saved=True)
+        program.change(files=[path], held={path: ls.workspace.get_text_document(uri).source}, sweep=True, delay=0.0)
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -637,7 +687,7 @@ def watched(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
         paths = {path for event in params.changes if (path := program.path_of(event.uri)) is not None}
         paths = {path for path in paths if ".git" not in path.split("/")[:-1]}
         if paths:
-            program.change(files=paths)
+            program.change(files=paths, postpones=False)
 
 
 # ---------------------------------------------------------------- diagnostics
@@ -677,6 +727,10 @@ async def workspace_diagnostics(ls: Server, params: types.WorkspaceDiagnosticPar
                             uri=uri, items=diagnostics_of(report), result_id=str(report.number)
                         )
                     )
+        # Nobody speaks any more of what lay in a folder that is gone.
+        items += [
+            types.WorkspaceFullDocumentDiagnosticReport(uri=uri, items=[]) for uri in sorted(known) if ls.program_of(uri) is None
+        ]
         if items:
             return types.WorkspaceDiagnosticReport(items=items)
         waiting = [asyncio.ensure_future(program.news()) for program in programs] or [asyncio.ensure_future(asyncio.sleep(1))]
@@ -822,10 +876,21 @@ async def explain(ls: Server, code: str) -> str:
         raise JsonRpcInvalidParams(f"unknown rule {code!r}")
     window = ls.client_capabilities.window
     page = docs.local_address(rule)
+    text = docs.page(rule) or f"# {rule.code} {rule.name}\n\n{rule.summary}\n"
+    shown = False
     if page is not None and window is not None and window.show_document is not None and window.show_document.support:
         with suppress(Exception):
-            await ls.window_show_document_async(types.ShowDocumentParams(page, take_focus=True))
-    return docs.page(rule) or f"# {rule.code} {rule.name}\n\n{rule.summary}\n"
+            shown = (await ls.window_show_document_async(types.ShowDocumentParams(page, take_focus=True))).success
+    if not shown:
+        # Few editors do anything with the answer of a command: without this nothing at all would happen.
+        told = f"{_until_examples(text)}\n\nAll of it: {page or f'resilint explain {rule.code}'}"
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, told))
+    return text
+
+
+def _until_examples(page: str) -> str:
+    """What a rule is about, as long as a message of an editor may be: its page up to the examples."""
+    return page.partition("\n## Flagged")[0].replace("## ", "").lstrip("# ").strip()
 
 
 @server.command("resilint.budget")
