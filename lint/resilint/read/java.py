@@ -1534,7 +1534,7 @@ def _let(r: _Reader, n: Node, d: int) -> Expr:
     value = _value(r, right, d + 1)
     target = _target(r, left, d + 1)
     op = operator.type[:-1]
-    return Let(at, end, target, Bin(at, end, op, target, value) if op else value)
+    return Let(at, end, target, Bin(at, end, op, _again(target), value) if op else value)
 
 
 def _stepped(r: _Reader, n: Node, d: int) -> Expr:
@@ -1547,7 +1547,17 @@ def _stepped(r: _Reader, n: Node, d: int) -> Expr:
     at = n.start_byte
     end = n.end_byte
     target = _target(r, operand, d + 1)
-    return Let(at, end, target, Bin(at, end, _step_sign(r, n), target, Lit(at, at, 1)))
+    return Let(at, end, target, Bin(at, end, _step_sign(r, n), _again(target), Lit(at, at, 1)))
+
+
+def _again(target: Expr) -> Expr:
+    """The value of a target beside it. Of what is more than names it is not known: each level of `- -- -- x` would double it."""
+    inner = target
+    while not isinstance(inner, Ref):
+        if not (isinstance(inner, Field) or (isinstance(inner, Index) and isinstance(inner.key, Ref | Lit))):
+            return Opaque(target.at, target.end, ())
+        inner = inner.base
+    return target
 
 
 def _step_sign(r: _Reader, n: Node) -> str:

@@ -199,6 +199,7 @@ class _Walk:
     __slots__ = (
         "bodies",
         "calls",
+        "chains",
         "classes",
         "cut",
         "data",
@@ -212,6 +213,8 @@ class _Walk:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
+        self.chains = 0
+        """Chained comparisons read so far."""
         self.functions: list[Function | None] = []
         self.bodies: list[msgspec.Raw | None] = []
         self.classes: list[Class | None] = []
@@ -860,11 +863,14 @@ def _comparison(walk: _Walk, node: _Node, depth: int) -> Tree:
     for position in range(1, len(parts), 2):
         operator = parts[position].type
         right_node = parts[position + 1]
+        before = walk.chains
         right = _EXPR[right_node.kind_id](walk, right_node, inner)
         start = left_node.start_byte
         test = (_BIN, start, right_node.end_byte, operator if operator != "<>" else "!=", left, right)
         result = test if result is None else (_BIN, at, right_node.end_byte, "and", result, test)
-        left_node, left = right_node, right
+        # Of what is a chain itself it stands once: each level of `a < (b < (c < d < e) < f) < g` would double it.
+        left_node, left = right_node, right if walk.chains == before else (_OPAQUE, right_node.start_byte, right_node.end_byte, ())
+    walk.chains += 1
     return cast(Tree, result)
 
 
