@@ -60,6 +60,23 @@ with ThreadPoolExecutor(max_workers=float("{number}")) as pool:
 """
 
 
+NAME = b"""\
+package feed
+
+import (
+	"net/http"
+
+	"github.com/redis/go-redis/v9"
+)
+
+func NewHandler() http.HandlerFunc {
+	client := redis.NewClient(&redis.Options{Addr: "cache:6379"})
+	return func(w http.ResponseWriter, r *http.Request) {
+		client%s.Get(r.Context(), "item")
+	}
+}
+""" % (b".ent" * 1000)
+
 CONSTRUCTOR = b"""\
 import org.springframework.jdbc.core.JdbcTemplate;
 public class Orders {
@@ -79,6 +96,7 @@ class Edge {
         pytest.param({"a.py": WORKER.format(times="float('nan')").encode()}, id="no number"),
         pytest.param({"a.py": POOL.format(number="inf").encode()}, id="an index without end"),
         pytest.param({"a.py": POOL.format(number="nan").encode()}, id="an index that is no number"),
+        pytest.param({"a.go": NAME}, id="a name of a thousand parts"),
         pytest.param({"Orders.java": CONSTRUCTOR}, id="a constructor of a class without a head"),
     ],
 )

@@ -66,6 +66,9 @@ _BASIC = frozenset(
 _MACHINERY = frozenset({"executor", "group", "thread", "process", "future", "event", "lock", "gate"})
 """Roles of what runs code: an event loop can open connections too, but is no client."""
 
+_MOST_DOTS = 50
+"""In a name: what has more was not written by anybody, and each is a level of the search."""
+
 _FEW = 6
 """A method name with more definitions than this says nothing about which is meant where the receiver is not known."""
 
@@ -674,6 +677,8 @@ class Reach:
                 return any(self.holds(child, fun) for child in children(expr))
 
     def _holds_name(self, name: str, fun: Fun) -> bool:
+        if name.count(".") > _MOST_DOTS:
+            return False
         head, _, rest = name.partition(".")
         if not rest:
             if self._local(head, fun):

@@ -61,7 +61,7 @@ def _failure_text(failure: Failure, result: Result) -> str:
 def _annotation(finding: Finding, result: Result, options: Options) -> str:
     span = finding.span
     place = {
-        "file": printable(result.in_repository(span.path)),
+        "file": _visible(printable(result.in_repository(span.path))),
         "line": str(span.line),
         "endLine": str(span.end_line),
         # Columns are shown only within one line.
@@ -81,6 +81,11 @@ def _text(finding: Finding, result: Result, options: Options) -> Iterator[str]:
 def _command(name: str, properties: dict[str, str], text: str) -> str:
     written = ",".join(f"{key}={_data(value).replace(':', '%3A').replace(',', '%2C')}" for key, value in properties.items())
     return f"::{name} {written}::{_data(text)}"
+
+
+def _visible(path: str) -> str:
+    """A path that moves no cursor of whoever reads the log as it is; ends of lines are written as commands write them."""
+    return "".join(char if char.isprintable() or char in "\r\n" else "\ufffd" for char in path)
 
 
 def _data(text: str) -> str:
