@@ -193,8 +193,27 @@ def traced(root: Path, work: Path, *arguments: str) -> list[str]:
         "TMPDIR": str(work / "tmp"),
     }
     (work / "tmp").mkdir(exist_ok=True)
+    # As the installed command does; `-P` would be handed on to the workers, and keep the folder from them.
+    command = work / "command" / "resilint"
+    command.parent.mkdir()
+    command.write_text("from resilint.cli import main\n\nif __name__ == '__main__':\n    main()\n")
     done = subprocess.run(
-        ["strace", "-f", "-qq", "-y", "-s", "400", "-e", f"trace={calls}", "-o", str(log), *RESILINT, "check", *arguments],
+        [
+            "strace",
+            "-f",
+            "-qq",
+            "-y",
+            "-s",
+            "400",
+            "-e",
+            f"trace={calls}",
+            "-o",
+            str(log),
+            sys.executable,
+            str(command),
+            "check",
+            *arguments,
+        ],
         cwd=root,
         env=environment,
         capture_output=True,
