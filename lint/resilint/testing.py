@@ -19,7 +19,7 @@ from pathlib import Path
 from resilint import registry
 from resilint.engine_rules import ENGINE_RULES
 from resilint.model import Finding, Rule, Span
-from resilint.run import run
+from resilint.run import Mend, run
 from resilint.scope import Scope
 from resilint.settings import FILE, load
 
@@ -244,17 +244,7 @@ def check(case: Case, folder: Path, rules: Iterable[Rule]) -> list[Finding]:
 
     A fault of resilint itself is raised as an `AssertionError`.
     """
-    for path, text in case.files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    chosen = tuple(dict.fromkeys((*rules, *ENGINE_RULES)))
-    known = tuple(dict.fromkeys((*registry.rules(), *chosen)))
-    root = folder.resolve()
-    result = run(Scope(root, root), load(root), chosen, known)
-    for failure in result.failures:
-        raise AssertionError(f"{failure.path or '-'}: {failure.message}\n{failure.detail}")
-    return result.findings
+    return _run(case, folder, rules)
 
 
 def mended(case: Case, folder: Path, rules: Iterable[Rule]) -> tuple[dict[str, str], list[Finding], list[str]]:
@@ -264,6 +254,13 @@ def mended(case: Case, folder: Path, rules: Iterable[Rule]) -> tuple[dict[str, s
     """
     from resilint.fix import Fixer
 
+    fixer = Fixer(folder.resolve(), unsafe=True)
+    found = _run(case, folder, rules, fixer)
+    problems = [f"{path}: {why}" for path, why in (*fixer.problems, *fixer.write())]
+    return {path: new.decode() for path, (_, new) in fixer.changed.items()}, found, problems
+
+
+def _run(case: Case, folder: Path, rules: Iterable[Rule], mend: Mend | None = None) -> list[Finding]:
     for path, text in case.files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -271,12 +268,10 @@ def mended(case: Case, folder: Path, rules: Iterable[Rule]) -> tuple[dict[str, s
     chosen = tuple(dict.fromkeys((*rules, *ENGINE_RULES)))
     known = tuple(dict.fromkeys((*registry.rules(), *chosen)))
     root = folder.resolve()
-    fixer = Fixer(root, unsafe=True)
-    result = run(Scope(root, root), load(root), chosen, known, mend=fixer)
+    result = run(Scope(root, root), load(root), chosen, known, mend=mend)
     for failure in result.failures:
         raise AssertionError(f"{failure.path or '-'}: {failure.message}\n{failure.detail}")
-    problems = [f"{path}: {why}" for path, why in (*fixer.problems, *fixer.write())]
-    return {path: new.decode() for path, (_, new) in fixer.changed.items()}, result.findings, problems
+    return result.findings
 
 
 def fix_differences(case: Case, files: dict[str, str]) -> list[str]:
