@@ -78,9 +78,9 @@ class Cluster:
             raise ReadersError(f"no Dask scheduler answers at {self._address}: {said[0] if said else 'it is silent'}") from None
         try:
             client.wait_for_workers(1, timeout=_PATIENCE)
-        except TimeoutError:
+        except TimeoutError as problem:
             client.close(timeout=_PATIENCE)
-            raise ReadersError(f"the Dask scheduler at {self._address} has no workers") from None
+            raise ReadersError(f"the Dask scheduler at {self._address} has no workers") from problem
         return client
 
     def _read(self, client: Client, root: Path, chunks: Iterable[Chunk]) -> Iterator[list[Outcome]]:
@@ -100,8 +100,8 @@ class Cluster:
                 break
             try:
                 done = wait(list(running), timeout=_STALL, return_when="FIRST_COMPLETED").done
-            except TimeoutError:
-                raise ReadersError(f"the workers of {self._address} have sent nothing for {_STALL:g} s") from None
+            except TimeoutError as problem:
+                raise ReadersError(f"the workers of {self._address} have sent nothing for {_STALL:g} s") from problem
             for future in done:
                 sent = running.pop(future)
                 outcomes = _answer(future, sent)
