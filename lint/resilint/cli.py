@@ -642,8 +642,7 @@ def _next_steps(result: Result, options: dict[str, Any]) -> Iterator[str]:
     if not result.findings:
         return
     if len(result.findings) >= MANY:
-        if "baseline" in main.commands:
-            yield "resilint baseline: accept these for now, and report only new ones"
+        yield "resilint baseline: accept these for now, and report only new ones"
         if not options["statistics"]:
             yield "resilint check --statistics: how many of each rule, in each service"
     fixes = [finding.fix for finding in result.findings if finding.fix is not None]

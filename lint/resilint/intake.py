@@ -39,10 +39,21 @@ class Intake:
             self.failed[outcome.path] = outcome.problem
         elif outcome.problem:
             self.unreadable[outcome.path] = outcome.problem
-        elif (facts := decode(outcome.facts)).generated:
-            self.generated.append(outcome.path)
         else:
-            self.files[outcome.path] = facts
+            self.put_facts(outcome.path, decode(outcome.facts))
+            self.keys[outcome.path] = outcome.key
+
+    def put_facts(self, path: str, facts: FileFacts) -> None:
+        """Adds the facts of one file; `files` is not kept in order."""
+        if facts.generated:
+            self.generated.append(path)
+        else:
+            self.files[path] = facts
+
+    def sort(self) -> None:
+        """Puts all in the order of paths, whatever came when."""
+        self.files = dict(sorted(self.files.items()))
+        self.generated.sort()
 
     def add(self, other: Intake) -> None:
         """Adds what was read of other files; `files` is not kept in order."""
@@ -91,40 +102,30 @@ def take_in(
 ) -> Intake:
     """Reads every source, with `readers` where they are given. `progress` is told how many of how many files are done."""
     intake = Intake()
-    gathered: dict[str, FileFacts] = {}
     code = []
     for source in sources:
         if source.kind == "text":
-            gathered[source.path] = FileFacts("text")
+            intake.put_facts(source.path, FileFacts("text"))
         else:
             code.append(source)
-    missing = code if cache is None else _recall(root, code, cache, gathered, intake)
+    missing = code if cache is None else _recall(root, code, cache, intake)
     done = len(code) - len(missing)
     for outcomes in _read_all(root, missing, jobs) if readers is None or not missing else readers(root, _chunks(missing)):
         fresh: dict[bytes, bytes] = {}
         for outcome in outcomes:
             done += 1
-            if outcome.crash:
-                intake.failed[outcome.path] = outcome.problem
-            elif outcome.problem:
-                intake.unreadable[outcome.path] = outcome.problem
-            else:
-                gathered[outcome.path] = decode(outcome.facts)
-                intake.keys[outcome.path] = outcome.key
+            intake.put(outcome)
+            if not outcome.problem:
                 fresh[outcome.key] = outcome.facts
         if cache is not None:
             cache.put(fresh)
         if progress is not None:
             progress(done, len(code))
-    for path in sorted(gathered):
-        if gathered[path].generated:
-            intake.generated.append(path)
-        else:
-            intake.files[path] = gathered[path]
+    intake.sort()
     return intake
 
 
-def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str, FileFacts], intake: Intake) -> list[Source]:
+def _recall(root: Path, sources: list[Source], cache: Cache, intake: Intake) -> list[Source]:
     """Takes from the cache what is there; gives back what is not."""
     keys: dict[str, bytes] = {}
     for source in sources:
@@ -143,7 +144,7 @@ def _recall(root: Path, sources: list[Source], cache: Cache, gathered: dict[str,
             if facts is None:
                 missing.append(source)
             else:
-                gathered[source.path] = decode(facts)
+                intake.put_facts(source.path, decode(facts))
                 intake.keys[source.path] = keys[source.path]
         except msgspec.MsgspecError:
             missing.append(source)

@@ -206,9 +206,11 @@ class Session:
         self._program: Program | None = None
         self._discovery = self._discovered()
         sources = self._discovery.sources
-        self._earlier = Earlier(cache_folder, scope.root, sources, settings) if cache_folder is not None else None
-        self._intake = self._take_in(self._discovery.sources, progress, stored=True)
-        self._resort()
+        self._earlier: Earlier | None = None
+        if cache_folder is not None and not self.texts.unsaved:
+            self._earlier = Earlier(cache_folder, scope.root, sources, settings)
+        self._intake = self._take_in(sources, progress, stored=True)
+        self._intake.sort()
 
     @property
     def reading(self) -> Reading:
@@ -258,11 +260,7 @@ class Session:
         `everywhere`: whatever else has come, gone or grown is looked for.
         """
         asked = {*changed, *(unsaved or {})}
-        for path, data in (unsaved or {}).items():
-            if data is None:
-                self.texts.unsaved.pop(path, None)
-            else:
-                self.texts.unsaved[path] = data
+        self.hold(unsaved or {})
         self.texts.forget()
         self._reading = None
         self._earlier = None
@@ -276,7 +274,7 @@ class Session:
         fresh = self._take_in(again, None, stored=len(again) > _MANY)
         self._intake.without(*gone, *(source.path for source in again))
         self._intake.add(fresh)
-        self._resort()
+        self._intake.sort()
         changes = [*gone, *(source.path for source in again)]
         if any(source.kind == "text" for path in changes for source in (before.get(path), now.get(path)) if source is not None):
             # Modules and pinned versions of everything may have changed with it.
@@ -408,11 +406,6 @@ class Session:
         for source in held:
             intake.put(read_bytes(self.texts.unsaved[source.path], source.path, source.kind))
         return intake
-
-    def _resort(self) -> None:
-        """Facts stand in the order of their paths, whatever came when."""
-        self._intake.files = dict(sorted(self._intake.files.items()))
-        self._intake.generated.sort()
 
 
 _MANY = 50

@@ -73,7 +73,7 @@ class _Way:
 _TIME_OR_FLAG = re.compile(r"time|wait|block|deadline|sec|_ms$|delay|interval|patience", re.I)
 
 
-def _may_wait(site: CallSite) -> bool:
+def _is_given_time(site: CallSite) -> bool:
     """Whether the arguments of a call which is named like a method of a dict or a text are those of a wait: none, a number, a flag,
     a time."""
     if dotted(site.call.fn).partition(".")[0] in site.fn.module.imports:
@@ -145,7 +145,7 @@ class EndlessWaits:
                 or any(isinstance(t, Fun) for t in declared)
                 or any(e is not None and e.does == "wait" for e in described)
             )
-        return language != "python" or site.last not in METHODS_OF_BUILTINS or _may_wait(site)
+        return language != "python" or site.last not in METHODS_OF_BUILTINS or _is_given_time(site)
 
     def _near_sites(self, names: dict[str, bool], language: str) -> Iterator[CallSite]:
         """Calls of these names where an entry point may come to."""
