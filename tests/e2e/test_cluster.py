@@ -67,7 +67,7 @@ def command(tree: Path, cache: Path | None, *options: str) -> tuple[list[str], d
     if cache is None:
         arguments.append("--no-cache")
     here = [sys.executable, "-m", "resilint.cli", *arguments]
-    return here, {**os.environ, "RESILINT_CACHE_DIR": str(cache)}
+    return here, {**os.environ, "RESILINT_CACHE_DIR": str(cache or tree.parent / "unused")}
 
 
 def report(text: str) -> object:
