@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
 from resilint.flow.values import Bind, Flow, Flows, Frame, Null, Num, Obj, Text
+from resilint.knowledge.schema import ScopeRow
 from resilint.link.code import CallSite, Fun, dotted, walk, walk_block
 
 if TYPE_CHECKING:
@@ -174,15 +175,28 @@ class Deadlines:
             if isinstance(node, f.With) and arm.kind == "with":
                 for item in node.items:
                     best = _least(best, self._scope(item.value, "with", frame, site))
+        held = _held_by(site)
         for other in body.calls:
-            if other.call is site.call or not (other.call.at <= site.call.at and site.call.end <= other.call.end):
+            if other.call is site.call or (other.call.end <= site.call.at or not (held or site.call.end <= other.call.end)):
                 continue
             for target, entry in self.program.described(other):
                 row = entry.scope
                 inner = _scoped_part(other.call, row.body) if row is not None and row.form == "call" else None
-                if row is not None and inner is not None and inner.at <= site.call.at and site.call.end <= inner.end:
+                if row is None or inner is None:
+                    continue
+                inside = inner.at <= site.call.at and site.call.end <= inner.end
+                if inside or (isinstance(inner, f.Ref) and inner.name in held and self._bounds_all(site, other, inner, row)):
                     best = _least(best, self._length(row.arg, row.pos, target.binds))
         return best
+
+    def _bounds_all(self, site: CallSite, scope: CallSite, inner: f.Ref, row: ScopeRow) -> bool:
+        """Whether a scope around the name that holds a call's result bounds every wait for it: it stands where the result always
+        comes by, and bounds the object itself or is the only place that asks for it."""
+        reached, _ = site.fn.body.reaching(inner.name, inner.at)
+        if len(reached) != 1 or reached[0].at != site.stmt.at or scope.arm is not site.arm:
+            return False
+        used = (x for x in walk_block(site.fn.block) if isinstance(x, f.Ref) and x.name.partition(".")[0] == inner.name)
+        return row.lasts or all(x.at in (site.stmt.at, inner.at) for x in used)
 
     def switched_off(self, site: CallSite) -> tuple[Fun, f.Node] | None:
         """The limit of a scope around a call, where it is one that never ends."""
@@ -249,8 +263,22 @@ class Deadlines:
 def _scoped_part(call: f.Call, body: int | None) -> f.Expr | None:
     """What a call bounds: the argument at a position, or what it is called on (-1)."""
     if body == -1:
+        if isinstance(call.fn, f.Ref):
+            name = call.fn.name.rpartition(".")[0]
+            return f.Ref(call.fn.at, call.fn.at + len(name), name) if name else None
         return call.fn.base if isinstance(call.fn, f.Field) else None
     return call.args[body].value if body is not None and 0 <= body < len(call.args) else None
+
+
+def _held_by(site: CallSite) -> frozenset[str]:
+    """The names that hold what a call gives, where a statement only keeps it, or goes on from it: `d = get(url).addCallback(f)`."""
+    stmt = site.stmt
+    if not isinstance(stmt, f.Assign) or stmt.value is None:
+        return frozenset()
+    value = stmt.value
+    while isinstance(value, f.Call) and value is not site.call and isinstance(value.fn, f.Field):
+        value = value.fn.base
+    return frozenset(t.name for t in stmt.targets if isinstance(t, f.Ref)) if value is site.call else frozenset()
 
 
 def _argument(arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> Bind | None:

@@ -286,6 +286,10 @@ class Slots:
                 at += 1
         return None, arg is not None and any(b.spread == 2 for b in binds)
 
+    def given_to_setter(self, row: Bound, binds: tuple[Bind, ...]) -> tuple[Bind | None, bool]:
+        """The value that a call of a row's setter is given, and whether it may hide in `*args` or `**kwargs`."""
+        return self.find_bind(row.arg, row.pos if row.pos is not None else 0 if row.key is None else 1, binds)
+
     def _may_be_positional(self, row: Bound, binds: tuple[Bind, ...], where: tuple[Fun, f.Node]) -> bool:
         """Whether a positional argument that no row speaks of may be the one that a row knows by its name only."""
         taken = self.table(where[0]).positions_beside(row)
@@ -633,16 +637,17 @@ class Slots:
         for level in table.mro(name) if name else ():
             for behind in self.behind(level, obj):
                 yield from self._of_driver(behind, table, level, wanted, obj)
+        parts = list(self._parts(obj, table, name, binds)) if entry is not None and name else []
+        overruled = self._overruled(parts, table)
         for row in rows:
-            if where is not None and not holds(row, self.program.version(row, where[0])):
+            if row.slot in overruled or (where is not None and not holds(row, self.program.version(row, where[0]))):
                 continue
             yield from self._row_of_object(row, obj, binds, where)
-        if entry is not None:
-            for part in self._parts(obj, table, name, binds):
-                if part is None:
-                    yield from (Source(r, (Slot("unknown", r, holder=obj),)) for r in rows[:1])
-                    continue
-                yield from (s for s in self.of_object(part, wanted))
+        for part in parts:
+            if part is None:
+                yield from (Source(r, (Slot("unknown", r, holder=obj),)) for r in rows[:1])
+                continue
+            yield from (s for s in self.of_object(part, wanted))
         maker = table.call(obj.maker.partition("#")[0]) if obj.maker else None
         if maker is not None and obj.kind == "call" and where is not None and binds is not None:
             made = [r for r in maker.bounds if r.slot in wanted]
@@ -653,6 +658,11 @@ class Slots:
                         yield from self.of_object(flow.thing, wanted)
         if obj.parent is not None and obj.kind in ("call", "base"):
             yield from self.of_object(obj.parent, wanted)
+
+    def _overruled(self, parts: list[Obj | None], table: Table) -> frozenset[str]:
+        """Slots of an object that have no effect beside one of its parts."""
+        names = (self.resolver.external_type(part) for part in parts if part is not None)
+        return frozenset(slot for name in names if name for level in table.mro(name) for slot in level.overrules)
 
     def _of_driver(self, behind: Obj, table: Table, level: TypeEntry, wanted: frozenset[str], obj: Obj) -> Iterator[Source]:
         """What bounds a driver's statements, said in the slot by which the object in front of it is judged."""
@@ -850,9 +860,11 @@ class Slots:
         for site, binds in self.method_calls(obj, row.setter):
             if row.arity and len(binds) not in row.arity:
                 continue
-            if row.key is not None and not self._names_key(row.key, binds):
+            if row.key is not None and not self.names_key(row.key, binds):
                 continue
-            bind, _ = self.find_bind(row.arg, row.pos if row.pos is not None else 0 if row.key is None else 1, binds)
+            bind, spread = self.given_to_setter(row, binds)
+            if bind is None and row.arg is not None and not spread:
+                continue  # A method that does something else and takes the value beside: here it is not given.
             if bind is not None:
                 flows = self.in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
                 yield from self.classified(row, flows, obj, (site.fn, bind.expr))
@@ -875,11 +887,24 @@ class Slots:
         kinds = self.program.names.java.kinds(bind.expr, fn)
         return bool(kinds) and not any(isinstance(kind.of, str) and kind.of.startswith("java.lang.") for kind in kinds)
 
-    def _names_key(self, key: str, binds: tuple[Bind, ...]) -> bool:
-        """Whether the first argument of a setter that takes name and value is that name."""
-        return bool(binds) and any(
-            isinstance(x.thing, Text) and x.thing.whole == key for x in self.resolver.ask(binds[0].expr, binds[0].frame)
-        )
+    def names_key(self, key: str, binds: tuple[Bind, ...]) -> bool:
+        """Whether the first argument of a setter that takes name and value is that name, or a constant of it."""
+        if not binds:
+            return False
+        table = self.resolver.table(binds[0].frame.fn.module)
+        for flow in self.resolver.ask(binds[0].expr, binds[0].frame):
+            thing = flow.thing
+            if isinstance(thing, Text) and thing.whole == key:
+                return True
+            if isinstance(thing, Ext) and key in (thing.name, table.text(thing.name)):
+                return True
+        expr = binds[0].expr
+        if not isinstance(expr, f.Ref) or "." not in expr.name:
+            return False
+        base, _, last = expr.name.rpartition(".")
+        things = (x.thing for x in self.resolver.ask(f.Ref(expr.at, expr.end, base), binds[0].frame))
+        kinds = (self.resolver.external_type(x) for x in things if isinstance(x, Obj))
+        return any(kind is not None and table.text(f"{kind}.{last}") == key for kind in kinds)
 
     def method_calls(self, obj: Obj, method: str) -> Iterator[tuple[CallSite, tuple[Bind, ...]]]:
         """Calls of a method on this object, anywhere; `conf.update` is the method of an attribute of it."""

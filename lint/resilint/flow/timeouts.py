@@ -515,9 +515,9 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                 yield from _spoken(source, target.name, holder, site)
             if target.holder is not None:
                 for row in table.bounds(resolver.external_type(target.holder) or "?"):
-                    if row.setter != site.last:
+                    if row.setter != site.last or (row.key is not None and not slots.names_key(row.key, target.binds)):
                         continue
-                    bind, _ = slots.find_bind(row.arg, row.pos if row.pos is not None else 0, target.binds)
+                    bind, _ = slots.given_to_setter(row, target.binds)
                     if bind is not None:
                         flows = slots.in_unit(row, resolver.ask(bind.expr, bind.frame), target.binds)
                         for slot in slots.classified(row, flows, target.holder, (site.fn, bind.expr)):

@@ -207,7 +207,7 @@ class _Judge:
 
     def _is_handed_on(self, wait: Wait) -> bool:
         """Whether what is awaited goes to the caller, who may bound it: a publisher that is returned before anybody waits."""
-        if not wait.entry.deferred or not isinstance(wait.site.stmt, f.Return) or wait.entry.returns is None:
+        if not wait.entry.deferred or wait.site.awaited or not isinstance(wait.site.stmt, f.Return) or wait.entry.returns is None:
             return False
         kind = self.resolver.table(wait.fn.module).type(wait.entry.returns)
         if kind is None or not kind.fluent:

@@ -224,6 +224,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     enough: tuple[SlotName, ...] = ()
     """Slots of which one finite value bounds every wait through the object; empty: as the call says."""
     parts: tuple[Part, ...] = ()
+    overrules: tuple[SlotName, ...] = ()
+    """Slots of the object it is handed to as a part that have no effect beside it."""
     delegates: tuple[str, ...] = ()
     """Own methods through which all its calls go: overriding or rebinding one that supplies the slot bounds them."""
     returns: dict[str, str] = {}
@@ -304,6 +306,9 @@ class ScopeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pos: int | None = None
     body: int | None = None
     """Position of the awaited argument for form `call`; -1 the receiver (`mono.timeout(d)`)."""
+    lasts: bool = False
+    """Form `call` on the receiver: it bounds that object itself, however that is waited for (`deferred.addTimeout(d, reactor)`);
+    else only what the call gives."""
     context: int | None = None
     """Instead of a duration: position of the context that the body runs under; -1 the receiver (`Context.ROOT.run(f)`)."""
     unit: Unit = "s"
