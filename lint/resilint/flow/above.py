@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.marks import Path, counts, is_met, keys_of, matches_path, pattern_of, plain, prefixes, steps_of
-from resilint.flow.slots import Slot, Source, say_seconds
+from resilint.flow.slots import Slot, Source, decide, say_seconds
 from resilint.flow.spawns import short
 from resilint.flow.surfaces import Written, judge
 from resilint.flow.values import Absent, FnVal, Frame, Null, Num, Obj, Text, Thing
@@ -160,9 +160,15 @@ class Aboves:
             own = self.program.slots.at_call(rows, binds, where)
             for source in own:
                 yield from self._of_source(source, maker.name, where, works)
-            if not any(source.written for source in own) and maker.holder is not None:
+            if any(source.written for source in own):
+                continue
+            if maker.body is not None:
+                klass, kind = maker.body
+                for source in self.program.slots.of_class_body(klass, kind, _REQUEST):
+                    yield from self._of_source(source, kind, (maker.fn, f.Ref(klass.decl.at, klass.decl.end, "")), works)
+            if maker.holder is not None:
                 kind = self.resolver.external_type(maker.holder)
-                for source in self.program.slots.of_object(maker.holder, _REQUEST):
+                for source in decide(self.program.slots.of_object(maker.holder, _REQUEST)):
                     yield from self._of_source(source, kind, where, works)
 
     def _of_source(self, source: Source, name: str, where: tuple[Fun, f.Node], stops: bool) -> Iterator[Above]:

@@ -284,7 +284,10 @@ class Policies:
                 piece = self._of_object(thing)
                 own = table.bounds(self.resolver.external_type(thing)) if row.form == "client" else ()
                 placed = row.form == "policy" or any(b.slot in _PAUSE and not is_fixed(b) for b in own)
-                if piece is not None and placed and (row.form == "policy" or piece.written & _PAUSE):
+                if piece is None or not placed:
+                    continue
+                endless = piece.tries == inf and "attempts" in piece.written
+                if row.form == "policy" or endless or piece.written & _PAUSE:
                     yield self._policy(piece, (fn, site.call), self._name(thing))
 
     def of_function(self, fn: Fun) -> tuple[Policy, ...]:
@@ -607,8 +610,12 @@ class Policies:
         if row.policy is not None:
             piece = self._under_context(piece, row, binds)
         runs: Bind | None = None
-        if row.runs == -1 and isinstance(site.call.fn, f.Field):
-            runs = Bind(site.call.fn.base, self.resolver.frame(site.fn))
+        called = site.call.fn
+        if row.runs == -1 and isinstance(called, f.Field):
+            runs = Bind(called.base, self.resolver.frame(site.fn))
+        elif row.runs == -1 and isinstance(called, f.Ref) and "." in called.name:
+            base = called.name.rpartition(".")[0]
+            runs = Bind(f.Ref(called.at, called.at + len(base), base), self.resolver.frame(site.fn))
         elif row.runs is not None and row.runs >= 0:
             bind, _ = self.slots.find_bind(None, row.runs, binds)
             runs = bind

@@ -183,7 +183,8 @@ class Reach:
     def _waiting_types(self) -> frozenset[str]:
         table = self.table
         found: set[str] = set()
-        owners = [(n.rpartition(".")[0], c.returns) for lib in table.libraries for c in lib.calls for n in c.names]
+        calls = [c for lib in table.libraries for c in lib.calls]
+        owners = [(n.rpartition(".")[0], gives) for c in calls for gives in (c.returns, *c.returns_by.values()) for n in c.names]
         for lib in table.libraries:
             for call in lib.calls:
                 if call.does in self.kinds:
@@ -211,7 +212,9 @@ class Reach:
 
     def _giving_methods(self) -> frozenset[str]:
         """Last segments of methods that give a waiting object."""
-        out = {n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.returns in self.types for n in c.names}
+        calls = [c for lib in self.table.libraries for c in lib.calls]
+        giving = [c for c in calls if c.returns in self.types or not self.types.isdisjoint(c.returns_by.values())]
+        out = {n.rpartition(".")[2] for c in giving for n in c.names}
         for lib in self.table.libraries:
             for kind in lib.types:
                 out.update(method for method, gives in kind.returns.items() if gives in self.types)
@@ -244,6 +247,9 @@ class Reach:
                 return True
         returned = table.returned(canonical)
         if returned is not None and returned in self.types:
+            return True
+        call = table.call(canonical)
+        if call is not None and not self.types.isdisjoint(call.returns_by.values()):
             return True
         head, _, last = canonical.rpartition(".")
         shaped = table.shape(head, last) if head else None
@@ -713,16 +719,16 @@ class Reach:
             # A class that stands on a known type, or an object that is called (a factory of sessions).
             return True
         if isinstance(expr.fn, f.Ref):
+            base = expr.fn.name.rpartition(".")[0]
+            if base and last in self.giving and self._holds_name(base, fun):
+                return True
             full = self.external(fun.module, expr.fn.name)
             if full is not None:
                 if self.gives(full):
                     return True
                 if last not in _WRAPPERS:
                     return False
-            base = expr.fn.name.rpartition(".")[0]
             if not base and self._local(last, fun):
-                return True
-            if base and last in self.giving and self._holds_name(base, fun):
                 return True
         elif isinstance(expr.fn, f.Field):
             if last in self.giving and self.holds(expr.fn.base, fun):

@@ -1685,7 +1685,7 @@ class Resolver:
             return self.java.given(row, holder, call, args, frame)
         if row is not None and row.conversion:
             return self._conversion(row, args)
-        returned = table.returned(name)
+        returned = self._by_constant(row, args) or table.returned(name)
         if holder is not None and self._gives_itself(holder, name, table):
             return (Flow(holder),)
         if returned:
@@ -1707,6 +1707,13 @@ class Resolver:
         ):
             return self.value(args[row.scope.body].expr, args[row.scope.body].frame)
         return (Flow(Obj("call", "", frame, call, name, holder, bound)),)
+
+    def _by_constant(self, row: CallEntry | None, args: tuple[Bind, ...]) -> str | None:
+        """The type that a call gives for the constant it is given first, where that decides it."""
+        if row is None or not row.returns_by or not args:
+            return None
+        named = {self.canonical(flow.thing) for flow in self.ask(args[0].expr, args[0].frame)}
+        return row.returns_by.get(named.pop()) if len(named) == 1 else None
 
     def _gives_itself(self, holder: Obj, name: str, table: Table) -> bool:
         """Whether a method gives the object it is called on: a builder's, of which nothing else is known."""

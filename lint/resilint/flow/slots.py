@@ -37,7 +37,7 @@ from resilint.flow.values import (
 )
 from resilint.knowledge.index import Table, holds
 from resilint.knowledge.schema import Bound, TypeEntry
-from resilint.link.code import CallSite, Fun, Klass, Module, dotted
+from resilint.link.code import CallSite, Fun, Klass, Module, dotted, walk
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -664,6 +664,21 @@ class Slots:
         names = (self.resolver.external_type(part) for part in parts if part is not None)
         return frozenset(slot for name in names if name for level in table.mro(name) for slot in level.overrules)
 
+    def of_class_body(self, klass: Klass, kind: str, wanted: frozenset[str]) -> Iterator[Source]:
+        """What a class body fills of the slots of a type whose settings it holds."""
+        for row in self.program.knowledge.of(klass.module.language).bounds(kind):
+            if row.slot not in wanted or row.class_attr is None:
+                continue
+            where: tuple[Fun, f.Node] = (klass.module.functions[0], f.Ref(klass.decl.at, klass.decl.end, ""))
+            owner = next((k for k in self.resolver.mro(klass)[0] if row.class_attr in k.fields), None)
+            if owner is not None:
+                field = owner.fields[row.class_attr]
+                placed = (owner.module.functions[0], field.init or f.Ref(field.at, field.end, ""))
+                flows = self.resolver.class_field(owner, row.class_attr)
+                yield Source(row, tuple(self.classified(row, flows, None, placed)))
+            elif isinstance(row.default, float):
+                yield Source(row, (Slot("finite", row, row.default, None, None, where),))
+
     def _of_driver(self, behind: Obj, table: Table, level: TypeEntry, wanted: frozenset[str], obj: Obj) -> Iterator[Source]:
         """What bounds a driver's statements, said in the slot by which the object in front of it is judged."""
         own = frozenset(x for entry in table.mro(str(behind.type)) for x in entry.enough)
@@ -1010,7 +1025,8 @@ class Slots:
         return self._delegated(obj, args, table, 0)
 
     def escaped(self, obj: Obj) -> bool:
-        """Whether the module that makes an object gives it to code outside the program whose name says that it configures."""
+        """Whether the module that makes an object gives it to code outside the program whose name says that it configures, or that
+        watches when it is ready."""
         if obj.kind not in ("new", "call") or obj.fn is None:
             return False
         found = self._escaped.get(obj)
@@ -1019,7 +1035,11 @@ class Slots:
         return found
 
     def _configured(self, obj: Obj, fn: Fun) -> bool:
-        if not any(_CONFIGURES.match(name.rpartition(".")[2]) for name in fn.head.calls):
+        watchers = self.table(fn).watchers
+        lasts = {name.rpartition(".")[2] for name in fn.head.calls}
+        if not watchers.isdisjoint(lasts) and self._watched(obj, fn, watchers):
+            return True
+        if not any(map(_CONFIGURES.match, lasts)):
             return False
         frame = self.resolver.frame(fn)
         for site in fn.body.calls:
@@ -1034,6 +1054,21 @@ class Slots:
                 for flow in self.resolver.ask(arg.value, frame):
                     if isinstance(flow.thing, Obj) and (flow.thing == obj or _same_object(flow.thing, obj)):
                         return True
+        return False
+
+    def _watched(self, obj: Obj, fn: Fun, watchers: frozenset[str]) -> bool:
+        """Whether a function has something tell it when the object is ready."""
+        for site in fn.body.calls:
+            if site.last not in watchers:
+                continue
+            for target in self.program.targets(site):
+                at = target.entry.watches if target.entry is not None else None
+                bind = self.find_bind(None, at, target.binds)[0] if at is not None else None
+                for expr in walk(bind.expr) if bind is not None else ():
+                    if isinstance(expr, f.Ref | f.Field) and bind is not None:
+                        things = [flow.thing for flow in self.resolver.ask(expr, bind.frame)]
+                        if any(isinstance(x, Obj) and (x == obj or _same_object(x, obj)) for x in things):
+                            return True
         return False
 
     def _delegated(self, obj: Obj, args: frozenset[str], table: Table, depth: int) -> bool | None:

@@ -330,6 +330,12 @@ class Table:
         return tuple(row for library in self.libraries for row in library.spellings)
 
     @cached_property
+    def watchers(self) -> frozenset[str]:
+        """Last segments of the calls that tell when an object is ready."""
+        calls = (call for library in self.libraries for call in library.calls if call.watches is not None)
+        return frozenset(name.rpartition(".")[2] for call in calls for name in call.names)
+
+    @cached_property
     def retry_words(self) -> RetryWords:
         """Last segments of all that makes or applies a policy of retries."""
         return self._retry_words(library for library in self.libraries if library.retries)

@@ -134,7 +134,10 @@ def _call(entry: CallEntry, names: tuple[str, ...]) -> Iterator[str]:
     protocol = f", {entry.protocol}" if entry.protocol else ""
     yield f"{', '.join(names)}: {entry.does}{protocol}"
     if entry.returns is not None:
-        yield f"  gives: {entry.returns}"
+        by = "".join(f", {kind} for {constant}" for constant, kind in sorted(entry.returns_by.items()))
+        yield f"  gives: {entry.returns}{by}"
+    if entry.watches is not None:
+        yield f"  watches: argument {entry.watches + 1}"
     if entry.holder is not None:
         yield f"  bounded by: {entry.holder}"
     if entry.context is not None:

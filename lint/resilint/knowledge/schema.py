@@ -414,6 +414,10 @@ class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     base: str | None = None
     """Canonical base class; its `methods` (patterns) are entries."""
     methods: tuple[str, ...] = ()
+    listed: str | None = None
+    """`Class.attribute`, the class by a pattern: what a class body of a file that imports the library lists there."""
+    type: str | None = None
+    """Of `listed`: the type whose settings such a class body holds, in rows with `class_attr`."""
     signature: tuple[str, ...] = ()
     """Go: canonical parameter types in order; every function with this signature is such an entry."""
     inputs: tuple[int, ...] = ()
@@ -583,6 +587,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     one_shot: bool = False
     """Opens and closes its own connection per call."""
     returns: str | None = None
+    returns_by: dict[str, str] = {}
+    """Canonical constants that its first argument may be, to the type it then gives in place of `returns`: a socket of a kind."""
     part: int | None = None
     """Position of an argument whose slots count for the result (a channel given to a stub)."""
     makes: ContextRow | None = None
@@ -605,6 +611,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """It only starts it and returns at once; the wait is where its result is awaited: a future, a publisher."""
     server: str | None = None
     """For `serve` helpers without a server object: the type whose needs it can never meet."""
+    watches: int | None = None
+    """Position of an object, or a collection of them, that it tells to be ready: what waits on one then need not wait long."""
     takes: int | None = None
     """`does: wait` on a gate or lock: how a matching release is found is the engine's business; position of the amount."""
     arity: tuple[int, ...] = ()

@@ -25,6 +25,8 @@ class Maker(NamedTuple):
     name: str
     """Canonical."""
     holder: Obj | None = None
+    body: tuple[Klass, str] | None = None
+    """The class whose body lists it, and the type whose settings that holds."""
 
 
 class Entry(NamedTuple):
@@ -47,7 +49,7 @@ def entries_of(program: Program) -> dict[Fun, Entry]:
     """All entry points of a program. The first reason found counts, in this order: decorator or annotation, base class, signature,
     registration, assigned callback."""
     out: dict[Fun, Entry] = {}
-    for found in (_decorated, _annotated, _of_annotated_classes, _of_bases, _signed, _registered, _assigned):
+    for found in (_decorated, _annotated, _of_annotated_classes, _of_bases, _signed, _registered, _listed, _assigned):
         for fn, row, because, maker in found(program):
             known = out.get(fn)
             if known is None:
@@ -249,6 +251,30 @@ def _hands_over(site: CallSite, declared: frozenset[str]) -> bool:
         or (isinstance(a.value, f.Ref) and "." not in a.value.name)
         for a in site.call.args
     )
+
+
+def _listed(program: Program) -> Found:
+    """Functions that a class body lists: the settings of a worker."""
+    resolver = program.resolver
+    for library in program.knowledge.of("python").libraries:
+        rows = [row for row in library.entries if row.listed is not None]
+        for klass in program.names.all_classes() if rows else ():
+            module = klass.module
+            if module.language != "python" or not any(
+                imp.target in library.modules or imp.target.partition(".")[0] in library.modules for imp in module.facts.imports
+            ):
+                continue
+            scope = module.functions[max(klass.decl.parent, 0)]
+            for row in rows:
+                pattern, _, attribute = (row.listed or "").rpartition(".")
+                field = klass.fields.get(attribute) if fnmatchcase(klass.name, pattern) else None
+                if field is None or not isinstance(field.init, f.Coll):
+                    continue
+                maker = Maker(scope, None, row.listed or "", None, (klass, row.type) if row.type is not None else None)
+                for item in field.init.items:
+                    for flow in resolver.ask(item.value, resolver.frame(scope)):
+                        for fn in _functions_in(program, flow.thing):
+                            yield fn, row, f"listed in {klass.name}.{attribute}", maker
 
 
 def _functions_in(program: Program, thing: object, depth: int = 0) -> Iterator[Fun]:
