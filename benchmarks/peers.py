@@ -2,11 +2,14 @@
 
     python benchmarks/peers.py DIR [-v] [--check NAME]
 
-DIR holds the sources of the peers in folders `error-prone`, `p3c` and `sonar-java` (those that are there are used). Each sample is
-written to a temporary folder as main code and read by the engine, never compiled or run. Samples are taken from what marks lines:
-`// BUG: Diagnostic contains` in text blocks of error-prone's tests, `// Noncompliant` in sonar-java's files,
-`expected-linenumbers` in p3c's XML. A mark counts as found if a rule of the same meaning has a finding
-on that line or, where the two sides point at different lines of one fault, as near as the check here says.
+DIR holds the sources of the peers, each in a folder of its name (those that are there are used). Each sample is
+written to a temporary folder as main code and read by the engine, never compiled, imported or run. Samples are taken from what
+marks lines: `// BUG: Diagnostic contains` in text blocks of error-prone's tests, `// Noncompliant` in sonar-java's files,
+`expected-linenumbers` in p3c's XML; of the peers for Python ruff's snapshots, comments of flake8-async (`# ASYNC210: 4`),
+flake8-bugbear (`# B036: 0`), pylint (`# [missing-timeout]`) and semgrep-rules (`# ruleid:`), and what bandit lists under
+`# Errors`. The samples of flake8-async are read once for each library they are meant for, as its own tests do. A mark counts as
+found if a rule of the same meaning has a finding on that line or, where the two sides point at different lines of one fault, as
+near as the check here says.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ from resilint.settings import Settings
 from tree_sitter import Language, Node, Parser
 
 TABLE = Path(__file__).with_name("peers.md")
+MAIN = "src/main/java"
+"""Where samples are put: a folder of main code; in Python it is one as any other."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,20 @@ EP_TESTS = "core/src/test/java/com/google/errorprone/bugpatterns/"
 P3C_TESTS = "p3c-pmd/src/test/resources/com/alibaba/p3c/pmd/lang/java/rule/concurrent/xml/"
 SONAR_MAIN = "java-checks-test-sources/default/src/main/java/checks/"
 SONAR_BROKEN = "java-checks-test-sources/default/src/main/files/non-compiling/checks/"
+RUFF_TESTS = "crates/ruff_linter/resources/test/fixtures/"
+ASYNC_TESTS = "tests/eval_files/"
+BUGBEAR_TESTS = "tests/eval_files/"
+PYLINT_TESTS = "tests/functional/"
+
+
+def _ruff(name: str, rules: tuple[str, ...], *files: str, below: int = 0) -> Check:
+    return Check("ruff", name, rules, tuple(RUFF_TESTS + file for file in files), below=below)
+
+
+def _async(name: str, rules: tuple[str, ...], *files: str, above: int = 0, below: int = 0) -> Check:
+    """A check of flake8-async; the codes of `ASYNC103/104` are two."""
+    return Check("flake8-async", name, rules, tuple(f"{ASYNC_TESTS}{file}.py" for file in files), above, below)
+
 
 CHECKS = (
     Check(
@@ -116,6 +135,78 @@ CHECKS = (
         ("RS702", "RS704"),
         tuple(SONAR_MAIN + f"CatchUsesExceptionWithContextCheck{kind}.java" for kind in ("", "AllExceptions", "LombokSample")),
     ),
+    _ruff("S113", ("RS101", "RS104"), "flake8_bandit/S113.py"),
+    _ruff("ASYNC210", ("RS202", "RS101"), "flake8_async/ASYNC210.py"),
+    _ruff("ASYNC212", ("RS202",), "flake8_async/ASYNC212.py"),
+    _ruff("ASYNC220/221/222", ("RS202",), "flake8_async/ASYNC22x.py"),
+    _ruff("ASYNC230/240", ("RS202",), "flake8_async/ASYNC230.py", "flake8_async/ASYNC240.py"),
+    _ruff("ASYNC250", ("RS202",), "flake8_async/ASYNC250.py"),
+    _ruff("ASYNC251", ("RS202",), "flake8_async/ASYNC251.py"),
+    _ruff("ASYNC1xx", (), *(f"flake8_async/ASYNC{n}.py" for n in ("100", "105", "109_0", "109_1", "110", "115", "116", "119"))),
+    Check("bandit", "B113", ("RS101", "RS104"), ("examples/requests-missing-timeout.py",)),
+    Check("pylint", "missing-timeout", ("RS101", "RS104"), (PYLINT_TESTS + "m/missing/missing_timeout.py",)),
+    Check(
+        "pylint",
+        "broad-exception-caught/bare-except",
+        ("RS704",),
+        (PYLINT_TESTS + "b/broad_exception/broad_exception_caught.py", PYLINT_TESTS + "b/bare_except.py"),
+    ),
+    Check("pylint", "lost-exception", ("RS704", "RS702"), (PYLINT_TESTS + "l/lost_exception.py",)),
+    Check("pylint", "raise-missing-from", ("RS702",), (PYLINT_TESTS + "r/raise_missing_from.py",)),
+    _async("ASYNC210", ("RS202", "RS101"), "async210"),
+    _async("ASYNC211", ("RS202", "RS101"), "async211"),
+    _async("ASYNC212", ("RS202",), "async212"),
+    _async("ASYNC220/221/222", ("RS202",), "async22x", "async22x_asyncio", "anyio_trio", "trio_anyio", "no_library"),
+    _async("ASYNC230/231/232/240", ("RS202",), "async23x", "async23x_asyncio", "async232", "async232_asyncio", "async240"),
+    _async("ASYNC250", ("RS202",), "async250", "async250_multi_library"),
+    _async("ASYNC251", ("RS202",), "async251", "async251_multi_library"),
+    _async("ASYNC200", ("RS202",), "async200"),
+    _async(
+        "ASYNC103/104",
+        ("RS704",),
+        "async103",
+        "async103_104_py311",
+        "async103_all_imported",
+        "async103_both_imported",
+        "async103_no_104",
+        "async103_trio",
+        "async104",
+        "async104_anyio",
+        "async104_trio",
+    ),
+    _async("ASYNC300", ("RS304",), "async300"),
+    _async(
+        "ASYNC1xx",
+        (),
+        *("async100", "async100_asyncio", "async100_asyncio_noautofix", "async100_simple_autofix", "async101", "async101_asyncio"),
+        *(
+            "async101_third_party",
+            "async102",
+            "async102_120_py311",
+            "async102_anyio",
+            "async102_trio",
+            "async105",
+            "async105_anyio",
+        ),
+        *("async106", "async109", "async110", "async111", "async111_asyncio", "async112", "async112_asyncio"),
+        *("async112_canonical_qualname", "async113", "async113_asyncio", "async113_trio", "async114", "async115"),
+        *("async115_canonical_qualname", "async116", "async118", "async119", "async120", "async121", "async121_anyio"),
+        *("async121_asyncio", "async122", "async123", "async123_py311", "async124", "async124_no_autofix", "async125"),
+        *("async126", "async127", "async128"),
+    ),
+    Check("flake8-bugbear", "B012", ("RS704", "RS702"), (BUGBEAR_TESTS + "b012.py", BUGBEAR_TESTS + "b012_py311.py")),
+    Check("flake8-bugbear", "B036", ("RS704",), (BUGBEAR_TESTS + "b036.py", BUGBEAR_TESTS + "b036_py311.py")),
+    Check("flake8-bugbear", "B904", ("RS702",), (BUGBEAR_TESTS + "b904.py", BUGBEAR_TESTS + "b904_py311.py")),
+    Check("semgrep-rules", "use-timeout", ("RS101", "RS104"), ("python/requests/best-practice/use-timeout.py",)),
+    Check("semgrep-rules", "sync-sleep-in-async-code", ("RS202",), ("python/lang/correctness/sync-sleep-in-async-code.py",)),
+    Check("semgrep-rules", "arbitrary-sleep", (), ("python/lang/best-practice/sleep.py",)),
+    Check("semgrep-rules", "uncaught-executor-exceptions", ("RS304",), ("python/lang/correctness/concurrent.py",)),
+    Check(
+        "semgrep-rules",
+        "suppressed-exception-handling-finally-break",
+        ("RS704", "RS702"),
+        ("python/correctness/suppressed-exception-handling-finally-break.py",),
+    ),
 )
 
 # ---------------------------------------------------------------- reading samples
@@ -123,9 +214,80 @@ CHECKS = (
 
 def samples(check: Check, root: Path) -> Iterator[Sample]:
     """The samples of a check, as its peer marks them."""
-    read = {"error-prone": error_prone, "p3c": p3c, "sonar-java": sonar_java}[check.peer]
+    read = {"error-prone": error_prone, "p3c": p3c, "sonar-java": sonar_java}.get(check.peer)
     for path in check.samples:
-        yield from read(path, (root / check.peer / path).read_text("utf-8"))
+        text = (root / check.peer / path).read_text("utf-8")
+        if read is not None:
+            yield from read(path, text)
+        elif check.peer == "flake8-async":
+            yield from flake8_async(path, text)
+        else:
+            numbers = snapshot(root / check.peer, path) if check.peer == "ruff" else marked(check, text)
+            yield _whole(path, text, numbers)
+
+
+def _whole(path: str, text: str, numbers: set[int]) -> Sample:
+    """A sample that is a file."""
+    lines = text.split("\n")
+    name = Path(path).name
+    return Sample(path, [Text(name, lines, list(range(1, len(lines) + 1)))], {(name, number) for number in numbers})
+
+
+def snapshot(root: Path, path: str) -> set[int]:
+    """The lines that ruff's snapshots of a fixture name. Those without a code in their names are of other settings."""
+    name = Path(path).name
+    folder = root / "crates/ruff_linter/src/rules" / Path(path).parent.name / "snapshots"
+    taken = [file for file in folder.glob(f"*_{name}.snap") if re.search(r"__tests__[A-Z]+\d+_", file.name)]
+    if not taken:
+        raise ValueError(f"{path}: no snapshot in {folder}")
+    found = (re.findall(rf"^ *--> {re.escape(name)}:(\d+):", file.read_text("utf-8"), re.MULTILINE) for file in taken)
+    return {int(number) for numbers in found for number in numbers}
+
+
+def marked(check: Check, text: str) -> set[int]:
+    """The lines that comments of a sample expect. pylint and semgrep may say so above the line."""
+    lines = text.split("\n")
+    numbers: set[int] = set()
+    for number, line in enumerate(lines, 1):
+        if check.peer == "flake8-bugbear" and re.search(rf"# {check.name}\b", line) and not line.lstrip().startswith("#"):
+            numbers.add(number)
+        elif check.peer == "pylint":
+            mark = re.search(rf"#\s*(?:\+(\d+)\s*:\s*)?\[[\w, -]*\b(?:{check.name.replace('/', '|')})\b", line)
+            numbers |= {number + int(mark[1] or 0)} if mark else set()
+        elif check.peer == "semgrep-rules" and re.search(rf"# ?ruleid: ?{check.name}\b", line):
+            numbers.add(next(n for n in range(number + 1, len(lines) + 1) if not lines[n - 1].lstrip().startswith("#")))
+    if check.peer == "bandit":
+        # Its test only counts. What it counts under `# Errors` is what its check says: httpx has a default, requests has none.
+        above = next(n for n, line in enumerate(lines, 1) if line == "# Errors")
+        below = next((n for n, line in enumerate(lines, 1) if line == "# Okay" and n > above), len(lines))
+        numbers = {n for n in range(above, below) if lines[n - 1].startswith("requests.") or "timeout=None" in lines[n - 1]}
+    return numbers
+
+
+def flake8_async(path: str, text: str) -> Iterator[Sample]:
+    """A file as it stands and as its own tests rewrite it for the other libraries; `# error:` means the code of its name."""
+    base = re.search(r"# BASE_LIBRARY (\w+)", text)
+    written = base[1].lower() if base else "trio"
+    numbers = {
+        number
+        for number, line in enumerate(text.split("\n"), 1)
+        if not line.lstrip().startswith("#") and re.search(r"#[^#]*?\b(error|ASYNC\d{3})(_\w+)?:", line)
+    }
+    for library in ("trio", "anyio", "asyncio"):
+        if f"# NO{library.upper()}" in text:
+            continue
+        silent = f"# {library.upper()}_NO_ERROR" in text
+        shown = path if library == written else str(Path(path).parent / library / Path(path).name)
+        yield _whole(shown, _for_library(text, written, library), set() if silent else numbers)
+
+
+def _for_library(text: str, written: str, library: str) -> str:
+    """What the tests of flake8-async do to a file before they check it for another library."""
+    if sorted((written, library)) == ["anyio", "trio"]:
+        pairs = (("open_nursery", "create_task_group"), ("nursery", "task_group"), ("Nursery", "TaskGroup"))
+        for ours, theirs in pairs if written == "trio" else tuple((b, a) for a, b in pairs):
+            text = re.sub(rf"(?<!-)\b{ours}\b", theirs, text)
+    return re.sub(rf"(?<!-)(?:\b|(?<=_)){written}\b", library, text)
 
 
 def sonar_java(path: str, text: str) -> Iterator[Sample]:
@@ -277,7 +439,7 @@ def findings(sample: Sample) -> list[tuple[str, int, str, str]]:
     """File, line, code and message of what resilint finds in a sample, at its default confidence."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
-        main = root / "src" / "main" / "java"
+        main = root / MAIN
         main.mkdir(parents=True)
         for text in sample.texts:
             file = main / text.name
@@ -289,8 +451,7 @@ def findings(sample: Sample) -> list[tuple[str, int, str, str]]:
         result = run(Scope(root, root), Settings(), rules, (*rules, *ENGINE_RULES), confidence=Confidence.MEDIUM)
     for failure in result.failures:
         print(f"  {failure.path}: {failure.message}")
-    prefix = "src/main/java/"
-    return [(x.span.path.removeprefix(prefix), x.span.line, x.code, x.message) for x in result.findings]
+    return [(x.span.path.removeprefix(f"{MAIN}/"), x.span.line, x.code, x.message) for x in result.findings]
 
 
 def unlisted(check: Check, result: Outcome, table: str) -> list[Difference]:

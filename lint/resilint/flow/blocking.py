@@ -164,7 +164,21 @@ class Blocking:
             return False
         if entry.does in _BLOCKS:
             return True
-        return entry.does == "wait" and (entry.waits_for == "process" or self._role(target, site) in ("process", "thread"))
+        keeps = entry.waits_for in ("process", "message") or self._role(target, site) in ("process", "thread", "event")
+        if entry.does != "wait" or not keeps:
+            return False
+        return not self._only_looks(target, entry, site)
+
+    def _only_looks(self, target: Target, entry: CallEntry, site: CallSite) -> bool:
+        """Whether a call is told not to wait, or may be: by a switch (`os.waitpid(pid, os.WNOHANG)`) or a time of nothing."""
+        rows = [row for row in entry.bounds if row.slot == "wait"]
+        for source in self.program.slots.at_call(rows, target.binds, (site.fn, site.call)):
+            for slot in source.slots:
+                if slot.state == "unknown" and source.bound.unit == "bool":
+                    return True
+                if slot.state == "finite" and (source.bound.unit == "bool" or slot.number == 0):
+                    return True
+        return False
 
     def _role(self, target: Target, site: CallSite) -> str:
         kind = self.resolver.table(site.fn.module).type(target.name.rpartition(".")[0])

@@ -223,7 +223,8 @@ class Deadlines:
             if row is not None and row.form == form:
                 if row.cuts == "await" and not is_awaited(site):
                     return inf
-                return self._length(row.arg, row.pos, self.resolver.binds(expr, frame))
+                length = self._length(row.arg, row.pos, self.resolver.binds(expr, frame))
+                return None if row.later and length == inf else length
         return inf
 
     def _length(self, arg: str | None, pos: int | None, binds: tuple[Bind, ...]) -> float | None:

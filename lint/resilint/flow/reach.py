@@ -285,7 +285,10 @@ class Reach:
                 if any(
                     (heads is None or x.partition(".")[0].rstrip("{") in heads) and self._seeds(module, x)
                     for x in (*fun.head.calls, *fun.head.values)
-                ) or (self.language != "python" and any(self._typed(module, d.type) for d in self._declared(fun))):
+                ) or (
+                    (self.language != "python" or self._may_declare(fun, heads))
+                    and any(self._typed(module, d.type) for d in self._declared(fun))
+                ):
                     self._push(fun)
                 for param in fun.head.params:
                     if self._typed(module, param.type):
@@ -304,9 +307,19 @@ class Reach:
 
     def _declared(self, fun: Fun) -> Iterator[Definition]:
         """Variables that a function or file declares with a type; looked for only where it calls one of the methods in question."""
-        if fun.index == 0 or any(c.rpartition(".")[2] in self.methods for c in fun.head.calls):
+        if fun.index == 0 or fun.name == "__init__" or any(c.rpartition(".")[2] in self.methods for c in fun.head.calls):
             for defs in fun.body.definitions.values():
                 yield from (d for d in defs if d.type is not None)
+
+    @staticmethod
+    def _may_declare(fun: Fun, heads: frozenset[str] | None) -> bool:
+        """Whether a body may write a type by an imported name: only in types a dotted name lies in one piece. Few bodies do, and
+        the others need not be decoded."""
+        if not heads:
+            return False
+        body = bytes(fun.module.facts.bodies[fun.index])
+        imports = fun.module.imports
+        return any((head if any(imp.name for imp in imports[head]) else f"{head}.").encode() in body for head in heads)
 
     def _known_heads(self, module: Module) -> frozenset[str] | None:
         """Names that a file imports from packages which knowledge speaks of; `None`: names need no import."""

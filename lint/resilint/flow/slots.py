@@ -494,6 +494,8 @@ class Slots:
         if _disables(row, thing):
             return replace(base, state="disabled", number=inf)
         number = float(thing.number)
+        if row.unit == "count" and number == inf:
+            return replace(base, state="disabled", number=inf)
         if row.unit in ("count", "bool", "bytes"):
             return replace(base, state="finite", number=number)
         go = base.written is not None and base.written[0].module.language == "go"
@@ -519,7 +521,8 @@ class Slots:
         return replace(base, state="finite", number=seconds, mismatch=wrong)
 
     def _implausible(self, row: Bound, seconds: float) -> str:
-        if row.plausible is None or row.unit in ("count", "bool", "bytes"):
+        if row.plausible is None or row.unit in ("count", "bool", "bytes") or seconds == inf:
+            # What is written as endless is meant so: no unit makes it less.
             return ""
         scale = self._scale(row)
         low, high = row.plausible[0] * scale, row.plausible[1] * scale

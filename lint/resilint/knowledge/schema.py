@@ -317,6 +317,8 @@ class ScopeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     default: Literal["endless", "unset"] | float = "unset"
     """Seconds when no duration is written."""
     disabled: tuple[Scalar | Literal["negative", "zero"], ...] = ()
+    later: bool = False
+    """Where `arg` is not written the limit may come from elsewhere (another argument, a field that is set inside): not known."""
     cuts: Literal["await", "all", "caller", "query"] = "await"
     """What it can interrupt: awaits only, everything, only the caller's wait (the work goes on), or database statements only."""
 
