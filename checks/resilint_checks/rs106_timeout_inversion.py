@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from resilint import Finding, Program, Rule, Severity
+from resilint import Finding, Rule, Severity
+
+if TYPE_CHECKING:
+    from resilint import Program
 
 
 def check(program: Program) -> Iterator[Finding]:

@@ -25,11 +25,11 @@ _SUM = 4
 
 def key_of(data: bytes, kind: str, dialect: str = "") -> bytes:
     """What a file's facts are stored under: its bytes, its kind and dialect, and the state of the readers, nothing else."""
-    return blake2b(data, digest_size=20, key=f"{kind}{dialect}:{READER_VERSION}:{_readers()}".encode()).digest()
+    return blake2b(data, digest_size=20, key=f"{kind}{dialect}:{READER_VERSION}:{readers_state()}".encode()).digest()
 
 
 @cache
-def _readers() -> str:
+def readers_state() -> str:
     """A short name for the readers' own files as they are: whoever edits a reader sees what it reads at once."""
     here = Path(__file__).parent
     files = [here / "kinds.py", *sorted((here / "read").glob("*.py"))]
@@ -50,11 +50,15 @@ def default_folder() -> Path | None:
 
 
 class Cache:
-    """Encoded facts by key. Several runs may share the file; only the main process of each writes."""
+    """Encoded facts by key. Several runs may share the file; only the main process of each writes.
+
+    The file is opened when it is first used, and again when it is used after `close`.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._connection = _open(folder) if folder is not None else None
+        self._connection: sqlite3.Connection | None = None
+        self._is_given_up = folder is None
         self._pending: list[tuple[bytes, bytes]] = []
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
@@ -62,12 +66,13 @@ class Cache:
         found: dict[bytes, bytes] = {}
         wanted = list(keys)
         for start in range(0, len(wanted), _BATCH):
-            if self._connection is None:
+            connection = self._opened()
+            if connection is None:
                 break
             part = wanted[start : start + _BATCH]
             marks = ",".join("?" * len(part))
             try:
-                rows = self._connection.execute(f"SELECT k, v FROM facts WHERE k IN ({marks})", part)
+                rows = connection.execute(f"SELECT k, v FROM facts WHERE k IN ({marks})", part)
                 found.update((key, value) for key, stored in rows if (value := _unpacked(stored)) is not None)
             except sqlite3.Error as problem:
                 self._give_up(problem)
@@ -81,21 +86,32 @@ class Cache:
 
     def close(self) -> None:
         """Writes what is left, and drops the oldest half when the file has grown too large."""
+        wrote = bool(self._pending)
         self._flush()
         if self._connection is None:
             return
         try:
-            self._shrink(self._connection)
+            if wrote:
+                self._shrink(self._connection)
             self._connection.close()
         except sqlite3.Error as problem:
             self._give_up(problem)
+        self._connection = None
+
+    def _opened(self) -> sqlite3.Connection | None:
+        if self._connection is None and not self._is_given_up and self._folder is not None:
+            self._connection = _open(self._folder)
+            self._is_given_up = self._connection is None
+        return self._connection
 
     def _flush(self) -> None:
-        if self._connection is None or not self._pending:
+        connection = self._opened() if self._pending else None
+        if connection is None:
+            self._pending = []
             return
         try:
-            with self._connection:
-                self._connection.executemany("INSERT OR REPLACE INTO facts (k, v) VALUES (?, ?)", self._pending)
+            with connection:
+                connection.executemany("INSERT OR REPLACE INTO facts (k, v) VALUES (?, ?)", self._pending)
         except sqlite3.Error as problem:
             self._give_up(problem)
         self._pending = []
@@ -116,6 +132,7 @@ class Cache:
             with suppress(sqlite3.Error):
                 self._connection.close()
         self._connection = None
+        self._is_given_up = True
         if self._folder is not None and not isinstance(problem, sqlite3.OperationalError):
             _remove(self._folder)
 

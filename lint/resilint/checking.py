@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from resilint.facts import FileFacts
 from resilint.model import Finding, Rule
 
 if TYPE_CHECKING:
@@ -91,12 +90,12 @@ def check(program: Program, rules: Iterable[Rule], *, beside: bool = False, prog
     return found
 
 
-def is_worth_a_process(files: Iterable[FileFacts]) -> bool:
+def is_worth_a_process(functions: int) -> bool:
     """Whether a second process ends sooner than it takes to start it, and may be started."""
     # A fork beside threads may inherit a lock that nobody gives back.
     if not hasattr(os, "fork") or threading.active_count() > 1:
         return False
-    return sum(len(facts.functions) for facts in files) >= _WORTH_A_PROCESS
+    return functions >= _WORTH_A_PROCESS
 
 
 def failure(code: str, problem: Exception) -> Failure:

@@ -534,7 +534,6 @@ def _mended(fixer: Fixer, scope: Scope, result: Result, options: dict[str, Any])
 def _one_run(scope: Scope, settings: Settings, *, quiet: bool = False) -> Iterator[Bar | None]:
     """Around the one run of a command: its progress, and what is wrong with the user's settings as one message."""
     from resilint.intake import ReadersError
-    from resilint.knowledge import KnowledgeError
     from resilint.run import last_run
     from resilint.settings import SettingsError
 
@@ -546,7 +545,12 @@ def _one_run(scope: Scope, settings: Settings, *, quiet: bool = False) -> Iterat
         raise _wrong(problem.seen_from(scope.here)) from None
     except ReadersError as problem:
         raise _wrong([str(problem)]) from None
-    except KnowledgeError as problem:
+    except Exception as problem:
+        # Where all goes well nobody needs to load what knowledge is.
+        from resilint.knowledge import KnowledgeError
+
+        if not isinstance(problem, KnowledgeError):
+            raise
         raise _wrong_knowledge(problem, scope.root, settings) from None
     finally:
         if bar is not None:

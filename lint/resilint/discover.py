@@ -120,6 +120,13 @@ class Source:
     path: str
     kind: str
     size: int
+    stamp: tuple[int, ...] = ()
+    """What the file system says of it, as `stamp_of` has it: another one where the file has changed. Empty: not known."""
+
+
+def stamp_of(status: os.stat_result) -> tuple[int, ...]:
+    """When a file was last written and last changed in any way (ns), its size and number."""
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 @dataclass
@@ -231,7 +238,7 @@ def _look(file: str, path: str, found: Discovery) -> int:
     elif status.st_size > MAX_BYTES:
         found.skipped[path] = f"larger than {MAX_BYTES // 1_000_000} MB"
     else:
-        found.sources.append(Source(path, kind, status.st_size))
+        found.sources.append(Source(path, kind, status.st_size, stamp_of(status)))
     return mode
 
 
@@ -375,7 +382,7 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
     rules: dict[str, GitIgnoreSpec] = {}
     above = ""
     for part in before.split("/")[:-1]:
-        _remember_ignores(root, above, rules)
+        _remember_ignores(os.path.join(root, above, ".gitignore"), above, rules)
         above += part + "/"
     if before and _is_ignored(before, rules):
         # Whoever names an ignored folder means it.
@@ -383,13 +390,15 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
     pending = [before]
     while pending:
         folder = pending.pop()
-        _remember_ignores(root, folder, rules)
         try:
-            with os.scandir(root / folder) as entries:
+            with os.scandir(os.path.join(root, folder)) as entries:
                 listed = list(entries)
         except OSError as problem:
             found.unreadable[folder.rstrip("/") or "."] = reason(problem)
             continue
+        for entry in listed:
+            if entry.name == ".gitignore":
+                _remember_ignores(entry.path, folder, rules)
         for entry in listed:
             path = folder + entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -401,13 +410,12 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
                 yield path
 
 
-def _remember_ignores(root: Path, folder: str, rules: dict[str, GitIgnoreSpec]) -> None:
-    file = root / folder / ".gitignore"
+def _remember_ignores(file: str, folder: str, rules: dict[str, GitIgnoreSpec]) -> None:
     try:
         if not stat.S_ISREG(os.lstat(file).st_mode):
             # As git, which follows no link here; a pipe would be waited for.
             return
-        text = file.read_text("utf-8", "replace")
+        text = Path(file).read_text("utf-8", "replace")
     except OSError:
         return
     from pathspec import GitIgnoreSpec

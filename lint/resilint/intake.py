@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
 
@@ -16,17 +16,78 @@ from resilint.discover import MAX_BYTES, Source, is_generated
 from resilint.facts import FileFacts, decode, encode
 from resilint.kinds import dialect
 from resilint.own_files import read_regular, reason
+from resilint.seen import Brief, Known, Seen, brief_of
 
 _WORTH_PROCESSES = 1_000_000
 """Bytes of source below which starting workers takes longer than they save."""
 _CHUNK = 500_000
 
 
+class Files(Mapping[str, FileFacts]):
+    """Facts by path, in order of paths. Those of files that are known to be as they were are decoded when they are asked for."""
+
+    def __init__(self, late: Callable[[Mapping[str, Known]], Mapping[str, FileFacts]]) -> None:
+        self._late = late
+        """Gets the facts of files that are known."""
+        self._facts: dict[str, FileFacts | Known] = {}
+
+    def __getitem__(self, path: str) -> FileFacts:
+        facts = self._facts[path]
+        if isinstance(facts, Known):
+            facts = self._late({path: facts})[path]
+            self._facts[path] = facts
+        return facts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._facts
+
+    def decode(self, paths: Iterable[str]) -> None:
+        """Decodes some of them at once, which is quicker than one by one."""
+        missing = {path: facts for path in paths if isinstance(facts := self._facts.get(path), Known)}
+        if missing:
+            self._facts |= self._late(missing)
+
+    def items(self) -> ItemsView[str, FileFacts]:
+        """All of them, decoded."""
+        self.decode(self._facts)
+        return cast("ItemsView[str, FileFacts]", self._facts.items())
+
+    def values(self) -> ValuesView[FileFacts]:
+        """As `items`."""
+        self.items()
+        return cast("ValuesView[FileFacts]", self._facts.values())
+
+    def briefs(self) -> dict[str, Brief]:
+        """What every run needs to know of each file; decodes nothing."""
+        return {path: facts.brief if isinstance(facts, Known) else brief_of(facts) for path, facts in self._facts.items()}
+
+    def put(self, path: str, facts: FileFacts | Known) -> None:
+        """Adds or changes a file; until `sorted` the order is that of coming."""
+        self._facts[path] = facts
+
+    def sorted(self, without: frozenset[str] = frozenset(), other: Files | None = None) -> Files:
+        """A copy in the order of paths, without some files and with those of another. Who holds this one keeps it as it is."""
+        copied = Files(self._late)
+        both = self._facts if other is None else {**self._facts, **other._facts}
+        copied._facts = {path: both[path] for path in sorted(both) if path not in without}
+        return copied
+
+
+def _never(known: Mapping[str, Known]) -> Mapping[str, FileFacts]:
+    raise AssertionError("nothing was recalled")
+
+
 @dataclass
 class Intake:
     """Facts by path, in order of paths, and what happened to the rest."""
 
-    files: dict[str, FileFacts] = field(default_factory=dict)
+    files: Files = field(default_factory=lambda: Files(_never))
     generated: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -43,29 +104,29 @@ class Intake:
             self.put_facts(outcome.path, decode(outcome.facts))
             self.keys[outcome.path] = outcome.key
 
-    def put_facts(self, path: str, facts: FileFacts) -> None:
+    def put_facts(self, path: str, facts: FileFacts | Known) -> None:
         """Adds the facts of one file; `files` is not kept in order."""
-        if facts.generated:
+        if (facts.brief if isinstance(facts, Known) else facts).generated:
             self.generated.append(path)
         else:
-            self.files[path] = facts
+            self.files.put(path, facts)
 
     def sort(self) -> None:
         """Puts all in the order of paths, whatever came when."""
-        self.files = dict(sorted(self.files.items()))
+        self.files = self.files.sorted()
         self.generated.sort()
 
     def add(self, other: Intake) -> None:
-        """Adds what was read of other files; `files` is not kept in order."""
-        self.files |= other.files
+        """Adds what was read of other files."""
+        self.files = self.files.sorted(other=other.files)
         self.generated += other.generated
         self.unreadable |= other.unreadable
         self.failed |= other.failed
 
     def without(self, *paths: str) -> None:
         """Forgets files. Who holds `files` keeps what it was."""
-        dropped = set(paths)
-        self.files = {path: facts for path, facts in self.files.items() if path not in dropped}
+        dropped = frozenset(paths)
+        self.files = self.files.sorted(without=dropped)
         self.generated = [path for path in self.generated if path not in dropped]
         for path in dropped:
             self.unreadable.pop(path, None)
@@ -99,13 +160,23 @@ def take_in(
     jobs: int,
     progress: Callable[[int, int], None] | None = None,
     readers: Readers | None = None,
+    began: int | None = None,
 ) -> Intake:
-    """Reads every source, with `readers` where they are given. `progress` is told how many of how many files are done."""
-    intake = Intake()
+    """Reads every source, with `readers` where they are given. `progress` is told how many of how many files are done.
+
+    `began`: when sources were looked for, in ns since the epoch; now, where it is not given.
+    """
+    sources = list(sources)
+    seen = Seen(root, cache, began) if cache is not None else None
+    intake = Intake(Files(lambda known: _late(root, known, cache)))
     code = []
     for source in sources:
+        known = seen.of(source) if seen is not None else None
         if source.kind == "text":
             intake.put_facts(source.path, FileFacts("text"))
+        elif known is not None:
+            intake.put_facts(source.path, known)
+            intake.keys[source.path] = known.key
         else:
             code.append(source)
     missing = code if cache is None else _recall(root, code, cache, intake)
@@ -122,7 +193,29 @@ def take_in(
         if progress is not None:
             progress(done, len(code))
     intake.sort()
+    if seen is not None and code:
+        generated = {path: Brief(source_kind, generated=True) for path, source_kind in _kinds(sources, intake.generated)}
+        seen.keep(sources, intake.keys, {**intake.files.briefs(), **generated})
     return intake
+
+
+def _kinds(sources: Iterable[Source], paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    wanted = frozenset(paths)
+    return ((source.path, source.kind) for source in sources if source.path in wanted)
+
+
+def _late(root: Path, known: Mapping[str, Known], cache: Cache | None) -> dict[str, FileFacts]:
+    """The facts of files that were read before: from the cache, or read again where it has lost them meanwhile."""
+    stored = cache.get({one.key for one in known.values()}) if cache is not None else {}
+    found = {}
+    for path, one in known.items():
+        try:
+            facts = stored.get(one.key) or read_file(str(root), path, one.brief.kind).facts
+            found[path] = decode(facts)
+        except msgspec.MsgspecError:
+            # Neither stored nor there any more.
+            found[path] = FileFacts(one.brief.kind)
+    return found
 
 
 def _recall(root: Path, sources: list[Source], cache: Cache, intake: Intake) -> list[Source]:

@@ -14,7 +14,7 @@ import msgspec
 from resilint import __version__
 from resilint.cache import Cache
 from resilint.checking import Checked
-from resilint.discover import MAX_BYTES, Source
+from resilint.discover import MAX_BYTES, Source, stamp_of
 from resilint.model import Finding, Rule
 from resilint.own_files import read_regular
 from resilint.settings import Settings
@@ -36,12 +36,12 @@ class Earlier:
     rules are written in. Where the program lies, what is reported of it, and from where it is seen is nothing to rules.
     """
 
-    def __init__(self, folder: Path, root: Path, sources: Iterable[Source], settings: Settings) -> None:
-        self._folder = folder
+    def __init__(self, cache: Cache, root: Path, sources: Iterable[Source], settings: Settings) -> None:
+        self._cache = cache
         self._root = root
         self._sources = tuple(sources)
         self._settings = settings
-        self._before = self._stamps()
+        self._before = [*(source.stamp for source in self._sources), *map(_stamp, _named_knowledge(settings))]
 
     def key(self, read: Mapping[str, bytes], rules: Iterable[Rule]) -> bytes:
         """`read`: what the facts of each file were read from, as the cache names it."""
@@ -58,14 +58,11 @@ class Earlier:
 
     def recall(self, key: bytes) -> Checked | None:
         """What was found; none if nothing is known, or what is stored cannot be read any more."""
-        store = Cache(self._folder)
+        found = self._cache.get([key]).get(key)
         try:
-            found = store.get([key]).get(key)
             kept = _DECODER.decode(found) if found is not None else None
         except msgspec.MsgspecError:
             return None
-        finally:
-            store.close()
         return Checked(findings=kept.findings, waits=kept.waits) if kept is not None else None
 
     def keep(self, key: bytes, checked: Checked) -> None:
@@ -77,13 +74,9 @@ class Earlier:
         except UnicodeEncodeError:
             # Names of files need be no text.
             return
-        store = Cache(self._folder)
-        try:
-            store.put({key: data})
-        finally:
-            store.close()
+        self._cache.put({key: data})
 
-    def _stamps(self) -> list[tuple[int, ...] | None]:
+    def _stamps(self) -> list[tuple[int, ...]]:
         paths = [os.path.join(self._root, source.path) for source in self._sources]
         return [_stamp(path) for path in (*paths, *_named_knowledge(self._settings))]
 
@@ -112,12 +105,12 @@ def _content(path: str) -> bytes:
         return b""
 
 
-def _stamp(path: str) -> tuple[int, ...] | None:
+def _stamp(path: str) -> tuple[int, ...]:
+    """What the file system says of a file; empty where there is none."""
     try:
-        found = os.stat(path)
+        return stamp_of(os.stat(path))
     except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+        return ()
 
 
 @cache
@@ -129,6 +122,7 @@ def _code_state(rules: tuple[Rule, ...]) -> str:
         for top, inner, files in os.walk(folder):
             inner[:] = sorted(name for name in inner if name != "__pycache__")
             for name in sorted(files):
-                stamp = _stamp(os.path.join(top, name)) or ()
-                digest.update(f"{top}/{name}:{stamp[:2]}|".encode("utf-8", "surrogatepass"))
+                # Not when anything else of it changed: a copy is the same code.
+                changed, _, size, _ = _stamp(os.path.join(top, name)) or (0, 0, 0, 0)
+                digest.update(f"{top}/{name}:{changed}:{size}|".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -31,6 +31,7 @@ from resilint.read.encoding import as_read
 from resilint.registry import is_known, matches, selected, suggestion
 from resilint.reuse import Earlier
 from resilint.scope import Scope
+from resilint.seen import Brief, brief_of
 from resilint.settings import Service, Settings, SettingsError
 from resilint.suppress import apply
 from resilint.text import Lines
@@ -97,6 +98,7 @@ class Reading:
     """The program as read: its facts by path, and what could not be read."""
 
     files: Mapping[str, FileFacts]
+    briefs: Mapping[str, Brief] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
@@ -198,18 +200,23 @@ class Session:
         self.scope = scope
         self.settings = settings
         self.texts = texts or Texts(scope.root)
-        self._cache_folder = cache_folder
+        self._cache = Cache(cache_folder) if cache_folder is not None else None
         self._jobs = jobs
         self._progress = progress
         self._readers = readers
         self._reading: Reading | None = None
         self._program: Program | None = None
+        self._began = 0
         self._discovery = self._discovered()
         sources = self._discovery.sources
         self._earlier: Earlier | None = None
-        if cache_folder is not None and not self.texts.unsaved:
-            self._earlier = Earlier(cache_folder, scope.root, sources, settings)
-        self._intake = self._take_in(sources, progress, stored=True)
+        if self._cache is not None and not self.texts.unsaved:
+            self._earlier = Earlier(self._cache, scope.root, sources, settings)
+        try:
+            self._intake = self._take_in(sources, progress, stored=True)
+        except BaseException:
+            self._put_away()
+            raise
         self._intake.sort()
 
     @property
@@ -224,6 +231,7 @@ class Session:
         """The program as it is now, linked. Raises `SettingsError` and `KnowledgeError`."""
         if self._program is None:
             self._program = link(self.reading, self.settings, self.texts)
+            self._put_away()
         return self._program
 
     @property
@@ -327,23 +335,30 @@ class Session:
             raise
         except Exception as problem:
             broken.append(failure("", problem))
-        beside = jobs > 1 and is_worth_a_process(reading.files.values())
+        beside = jobs > 1 and is_worth_a_process(sum(brief.functions for brief in reading.briefs.values()))
         while True:
             checked = kept or _checked(program, rules, beside, progress)
             if earlier is not None and kept is None and not broken:
                 earlier.keep(key, checked)
             failures = [*reading.failures, *broken, *checked.failures]
-            files = reading.files if mend is None or program is None else program.files
+            files, briefs = reading.files, reading.briefs
+            if mend is not None and program is not None:
+                files, briefs = program.files, {path: brief_of(facts) for path, facts in program.files.items()}
             running = {rule.code for rule in rules}
             found = [finding for finding in (*stated, *checked.findings) if finding.code in running]
-            found = apply(found, files, texts.lines, known, _complete(rules, failures), require_reason=_requires_reason(settings))
+            comments = {path: brief.suppressions for path, brief in briefs.items() if brief.suppressions}
+            found = apply(
+                found, comments, texts.lines, known, _complete(rules, failures), require_reason=_requires_reason(settings)
+            )
             found = _filtered(found, scope, settings, known)
             unsure = [finding for finding in found if finding.confidence < least]
             found = [finding for finding in found if finding.confidence >= least]
             if mend is None or program is None or not mend(program, texts, found):
                 break
         waits = {"bounded": 0, "endless": 0, "unknown": 0} | checked.waits
+        self._intake.files.decode({finding.span.path for finding in (*found, *unsure)})
         marks = marks_of(found, files, texts.lines)
+        self._put_away()
         shown = sorted(
             zip((_moved(finding, scope) for finding in found), fingerprints(marks), marks, strict=True),
             key=lambda item: (item[0].key(), item[1]),
@@ -353,7 +368,7 @@ class Session:
             findings=[finding for finding, _, _ in shown],
             fingerprints=[fingerprint for _, fingerprint, _ in shown],
             failures=sorted(failures, key=lambda failure: (failure.path, failure.message)),
-            files=sum(facts.kind != "text" for facts in reading.files.values()),
+            files=sum(brief.kind != "text" for brief in reading.briefs.values()),
             seconds=time.perf_counter() - begin,
             waits=waits,
             skipped={scope.shown(path): why for path, why in sorted(reading.skipped.items())},
@@ -372,9 +387,15 @@ class Session:
             judged=_judge(scope, settings, known, _complete(rules, failures), {failure.path for failure in failures}),
         )
 
+    def _put_away(self) -> None:
+        """Writes what the cache is to keep, and closes it: what comes next takes long, or forks."""
+        if self._cache is not None:
+            self._cache.close()
+
     # ------------------------------------------------------------ reading
 
     def _discovered(self) -> Discovery:
+        self._began = time.time_ns()
         found = discover(self.scope.root, self.scope.under, self.settings.is_excluded, self.scope.files)
         known = {source.path for source in found.sources}
         for path, data in self.texts.unsaved.items():
@@ -396,13 +417,9 @@ class Session:
     def _take_in(self, sources: Iterable[Source], progress: Progress | None, *, stored: bool) -> Intake:
         """Reads sources. `stored`: the cache is asked and told."""
         held = [source for source in sources if source.path in self.texts.unsaved]
-        cache = Cache(self._cache_folder) if stored and self._cache_folder is not None else None
-        try:
-            rest = [source for source in sources if source.path not in self.texts.unsaved]
-            intake = take_in(self.scope.root, rest, cache, self._jobs, progress, self._readers)
-        finally:
-            if cache is not None:
-                cache.close()
+        rest = [source for source in sources if source.path not in self.texts.unsaved]
+        cache = self._cache if stored else None
+        intake = take_in(self.scope.root, rest, cache, self._jobs, progress, self._readers, self._began)
         for source in held:
             intake.put(read_bytes(self.texts.unsaved[source.path], source.path, source.kind))
         return intake
@@ -469,7 +486,9 @@ def _as_reading(scope: Scope, settings: Settings, discovery: Discovery, intake: 
     if scope.whole and not scope.is_earlier:
         _check_declared(scope, settings, [source.path for source in discovery.sources], intake, texts)
     skipped = {**discovery.skipped, **dict.fromkeys(intake.generated, "generated or minified")}
-    reading = Reading(intake.files, skipped=skipped, not_checked=_not_checked(scope, intake, skipped, settings))
+    reading = Reading(
+        intake.files, intake.files.briefs(), skipped=skipped, not_checked=_not_checked(scope, intake, skipped, settings)
+    )
     reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake, texts, settings)
     reading.failures += [Failure(scope.shown(path), message) for path, message in intake.failed.items()]
     return reading
@@ -585,7 +604,7 @@ def _idle_knowledge(knowledge: Knowledge, reading: Reading) -> tuple[str, ...]:
     """What the user's own libraries cannot do: a word for each whose findings are of low confidence, or never are."""
     from resilint.knowledge.loader import shipped
 
-    kinds = {facts.kind for facts in reading.files.values()}
+    kinds = {brief.kind for brief in reading.briefs.values()}
     notes = []
     for library in knowledge.libraries[len(shipped()) :]:
         if library.language not in kinds:
@@ -629,10 +648,10 @@ def last_run() -> Iterator[None]:
 def _unreadable(unreadable: Mapping[str, str], intake: Intake, texts: Texts, settings: Settings) -> Iterator[Finding]:
     for path, why in unreadable.items():
         yield UNREADABLE_FILE.finding(Span(path, 1, 1, 1, 1), f"file cannot be read: {why[:1].lower()}{why[1:]}")
-    for path, facts in intake.files.items():
-        if facts.errors:
-            first = min(facts.errors, key=lambda error: error.at)
-            more = len(facts.errors) - 1
+    for path, brief in intake.files.briefs().items():
+        if brief.errors:
+            first = min(brief.errors, key=lambda error: error.at)
+            more = len(brief.errors) - 1
             rest = f" (and {more} more {'place' if more == 1 else 'places'})" if more else ""
             # Test data is often broken on purpose: worth knowing, no reason to stop a gate.
             severity = Severity.INFO if settings.is_test(path) else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from resilint.engine_rules import UNKNOWN_RULE, UNUSED_SUPPRESSION
-from resilint.facts import FileFacts, Suppression
+from resilint.facts import Suppression
 from resilint.model import Finding, Rule, Span
 from resilint.registry import is_known, matches, suggestion
 from resilint.text import Lines
@@ -60,21 +60,21 @@ class _Comments:
 
 def apply(
     findings: Iterable[Finding],
-    files: Mapping[str, FileFacts],
+    written: Mapping[str, tuple[Suppression, ...]],
     lines: Callable[[str], Lines],
     known: Iterable[Rule],
     ran: Iterable[Rule],
     *,
     require_reason: bool = False,
 ) -> list[Finding]:
-    """The findings that no comment suppresses, and what is wrong with the comments themselves.
+    """The findings that no comment suppresses, and what is wrong with the comments themselves. `written`: those of each file.
 
     A comment for a rule that did not run is not called unused. With `require_reason` one that gives none is a finding, which no
     comment answers: it would be the reason that is missing.
     """
     rules = tuple(known)
     by_code = {rule.code: rule for rule in rules}
-    comments = {path: _Comments(facts.suppressions) for path, facts in files.items() if facts.suppressions}
+    comments = {path: _Comments(found) for path, found in written.items()}
     kept = [finding for finding in findings if not _answered(finding, by_code, comments)]
     running = tuple(ran)
     # What is unused can be said only after everything else has been answered.

@@ -66,7 +66,9 @@ def test_texts_come_back(message: str, path: str, inserted: str, failure: str) -
 
     run = json.loads(texts["sarif"])["runs"][0]
     (one,) = run["results"]
-    assert re.sub(r"\\([\[\]])", r"\1", one["message"]["text"]) == re.sub(r"\\([\[\]])", r"\1", said)
+    shown_there = one["message"]["text"]
+    # What could be taken for a link has its brackets escaped.
+    assert (re.sub(r"\\([\[\]])", r"\1", shown_there) if "](" in said else shown_there) == said
     uri = one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert unquote_to_bytes(uri) == path.encode("utf-8", "surrogateescape") and uri.isascii() and ":" not in uri
     (change,) = one["fixes"][0]["artifactChanges"]

@@ -249,7 +249,7 @@ class Answers:
 
 def _goes(finding: Finding, rule: Rule, facts: FileFacts, lines: Lines) -> bool:
     """Whether a comment of the file suppresses the finding."""
-    return not apply([finding], {finding.span.path: facts}, lambda _: lines, (rule,), ())
+    return not apply([finding], {finding.span.path: facts.suppressions}, lambda _: lines, (rule,), ())
 
 
 def _same(before: Iterable[Setting], after: Iterable[Setting]) -> bool:
