@@ -219,7 +219,7 @@ class Program:
         if not isinstance(fn, f.Ref | f.Field):
             return True
         table = self.resolver.table(module)
-        if site.last in table.names or module.is_open_ended(table):
+        if site.last in table.names or self.names.is_open_ended(module, table):
             return True
         if isinstance(fn, f.Field):
             return False

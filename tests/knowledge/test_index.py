@@ -30,6 +30,7 @@ LIB = library(
             ],
             "returns": {"child": "lib.Child", "options": "lib.Options"},
             "any_method": "lib.Base.any",
+            "any_except": ["*_path", "close"],
         },
         {
             "name": "lib.Child",
@@ -270,3 +271,10 @@ def test_duplicates() -> None:
 )
 def test_version_ranges(since: str | None, before: str | None, version: str | None, expected: bool) -> None:
     assert holds(Bound(slot="total", since=since, before=before), version) is expected
+
+
+def test_a_method_that_is_left_out_is_no_call() -> None:
+    table = Table("python", [LIB])
+    assert table.call("lib.Base.search") is table.call("lib.Base.any")
+    assert table.call("lib.Base.close") is None
+    assert table.call("lib.Child.topic_path") is None

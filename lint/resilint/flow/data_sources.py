@@ -28,7 +28,7 @@ def endless_sources(program: Program) -> Iterator[tuple[Obj, Endless]]:
             kind.name: kind
             for library in table.libraries
             for kind in library.types
-            if kind.carries and any(level.url for level in table.mro(kind.name))
+            if kind.carries and (kind.mapped or any(level.url for level in table.mro(kind.name)))
         }
         if not kinds or _statements_bounded(program, language):
             continue
@@ -56,7 +56,7 @@ def _judged(program: Program, site: CallSite, kinds: dict[str, TypeEntry]) -> It
         if kind is None or any(part.type in kinds for part in slots.parts(obj)):
             continue
         drivers = [behind for level in levels for behind in slots.behind(level, obj)]
-        if not drivers or any(level.in_process for behind in drivers for level in table.mro(str(behind.type))):
+        if not (drivers or kind.mapped) or any(level.in_process for behind in drivers for level in table.mro(str(behind.type))):
             continue
         enough = frozenset(kind.enough)
         found = decide(slots.of_object(obj, enough))
@@ -78,7 +78,7 @@ def _statements_bounded(program: Program, language: str) -> bool:
         bound.setter
         for library in table.libraries
         for kind in library.types
-        if kind.protocol == "sql" and not kind.url
+        if kind.protocol == "sql" and not kind.url and not kind.mapped
         for bound in kind.bounds
         if bound.setter and bound.slot in _STATEMENT
     }

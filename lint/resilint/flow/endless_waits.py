@@ -201,7 +201,7 @@ class EndlessWaits:
         endless: Wait | None = None
         confidence = min((way.confidence for way in wait.ways), default=Confidence.MEDIUM)
         written = any(way.reason == "disabled" for way in wait.ways)
-        if cause == "lock" or (cause == "connection" and not written):
+        if cause == "lock" or (cause == "connection" and (not written or self._told_at_pool(wait))):
             return None
         if cause == "process" and self._was_ended(wait):
             return None
@@ -228,6 +228,11 @@ class EndlessWaits:
         confidence = program.knowledge.sure(wait.entry, confidence)
         fix = program.mending.raising(wait)
         return Fault(span, message, Value(inf, confidence, tuple(dict.fromkeys(steps))), key=key, fix=fix)
+
+    def _told_at_pool(self, wait: Wait) -> bool:
+        """Whether the pool that lets whoever asks wait for ever is a finding itself, where that is written."""
+        told = {fault.key for fault in self.program.timeouts.pool_waits}
+        return any((fn.module.path, node.end) in told for way in wait.ways for fn, node in (way.where,))
 
     def _takes_limit(self, wait: Wait) -> bool:
         """Whether the call, or the object it is called on, can be given a limit: what cannot is as long as the work, whose own wait

@@ -717,7 +717,7 @@ class Reach:
                 last in self.methods
                 or last in self.giving
                 or fun.module in self._by_attribute
-                or fun.module.is_open_ended(self.table)
+                or self.names_index.is_open_ended(fun.module, self.table)
             )
             if gives and self._holds_name(base, fun):
                 return True

@@ -692,6 +692,8 @@ def _imports(module: Module, modules: frozenset[str]) -> bool:
     return any(
         imp.target in modules
         or imp.target.partition(".")[0] in modules
+        # A package of a namespace: `from vendor.area import product`.
+        or (imp.name and f"{imp.target}.{imp.name}" in modules)
         or any(imp.target.startswith((m + ".", m + "/")) for m in modules)
         for imp in module.facts.imports
     )

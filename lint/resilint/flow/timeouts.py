@@ -143,7 +143,7 @@ class Timeouts:
     def _unbounded_source(self, source: Obj, way: Endless) -> None:
         fn, node = way.where
         key = ("missing", "query", fn.module.path, node.at, node.end)
-        if key in self._seen or any((fn.module.path, x.end) in self._disabled_at for x in walk(node)):
+        if key in self._seen or any(isinstance(x, f.Node) and (fn.module.path, x.end) in self._disabled_at for x in walk(node)):
             return
         self._seen.add(key)
         where = "neither its settings, its URL nor a statement sets a timeout"

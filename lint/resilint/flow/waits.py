@@ -113,7 +113,7 @@ def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallS
         return asked(called) or bool(called.rpartition(".")[0])
 
     for fn in program.functions(language):
-        for site in reach.sites(fn, asked_of_all if fn.module.is_open_ended(table) else asked):
+        for site in reach.sites(fn, asked_of_all if program.names.is_open_ended(fn.module, table) else asked):
             if not _declared_here(program, site):
                 yield site
 

@@ -159,7 +159,8 @@ class Table:
             if method in _listed_methods(level):
                 return None
             if level.any_method is not None:
-                return self._calls.get(level.any_method)
+                left_out = any(fnmatchcase(method, pattern) for pattern in level.any_except)
+                return None if left_out else self._calls.get(level.any_method)
         return None
 
     def type(self, name: str) -> TypeEntry | None:

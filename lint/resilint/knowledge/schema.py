@@ -242,6 +242,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     (a pool, a connector) keeps that part's."""
     any_method: str | None = None
     """Every method that is not listed behaves like this canonical call (generated stubs, SDK clients)."""
+    any_except: tuple[str, ...] = ()
+    """Patterns (fnmatch) of methods that `any_method` leaves out: they wait for nobody."""
     exits: Literal["joins", "cancels", "closes"] | None = None
     """What leaving its `with` block does with work that still runs."""
     holder: str | None = None
@@ -255,6 +257,9 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where that URL stands; empty: any argument of the constructor."""
     driver_keys: tuple[Part, ...] = ()
     """Where else `key` rows of that type are looked for: a mapping, or a setter that takes name and value."""
+    mapped: bool = False
+    """Classes of the program are mapped to it and send its statements, in calls that cannot be told to be its own: it is judged
+    where it is made."""
     fluent: bool = False
     """Its methods give the object itself unless `returns` or a call says otherwise: a builder."""
     annotations: tuple[str, ...] = ()

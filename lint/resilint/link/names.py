@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.link.beans import BeanFiles
 from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods, shared_folders
 from resilint.link.java import JavaNames
 from resilint.link.java_members import completed
+
+if TYPE_CHECKING:
+    from resilint.knowledge.index import Table
 
 
 class Package:
@@ -90,6 +94,7 @@ class Names:
         self.modules = dict(sorted(code.items()))
 
     def _index(self) -> None:
+        self._open_ended: dict[Module, bool] = {}
         self.__dict__.pop("java", None)
         self._packages: dict[tuple[str, str], Package] = {}
         self._packages_at: dict[str, list[Package]] = {}
@@ -204,6 +209,31 @@ class Names:
                 if common > shared:
                     best, shared = found, common
         return best
+
+    def is_open_ended(self, module: Module, table: Table) -> bool:
+        """Whether a file imports a library whose objects wait in every method, or something from a file that does: such an object
+        may be made in one and used in the other."""
+        known = self._open_ended.get(module)
+        if known is None:
+            known = self._open_ended[module] = module.is_open_ended(table) or any(
+                other.is_open_ended(table)
+                or (other.path.endswith("/__init__.py") and any(o.is_open_ended(table) for o in self._imported_by(other)))
+                for other in self._imported_by(module)
+            )
+        return known
+
+    def _imported_by(self, module: Module) -> Iterator[Module]:
+        """The files of the program from which a file of Python imports."""
+        if module.language != "python":
+            return
+        for imp in module.facts.imports:
+            found = self.python_module(module, imp.target, imp.level)
+            if isinstance(found, Module):
+                yield found
+                found = found.folder if found.path.endswith("__init__.py") else None
+            inner = self.submodule(found, imp.name) if found is not None and imp.name else None
+            if isinstance(inner, Module):
+                yield inner
 
     def _is_package(self, folder: str) -> bool:
         return f"{folder}/__init__.py".lstrip("/") in self.modules
