@@ -178,7 +178,8 @@ class Blocking:
                     return True
                 if slot.state == "finite" and (source.bound.unit == "bool" or slot.number == 0):
                     return True
-        return False
+        given = (self.program.slots.find_bind(row.arg, row.pos, target.binds)[0] for row in rows)
+        return any(bind is not None and _is_nothing_here(bind.expr, site) for bind in given)
 
     def _role(self, target: Target, site: CallSite) -> str:
         kind = self.resolver.table(site.fn.module).type(target.name.rpartition(".")[0])
@@ -410,6 +411,15 @@ def _is_last(site: CallSite) -> bool:
     stmts = [stmt for stmt, arm in site.fn.body.stmts if arm is site.arm and stmt.at > site.stmt.at]
     after = stmts[0] if stmts else None
     return isinstance(site.stmt, f.Do) and isinstance(after, f.Do) and leaves((after,))
+
+
+def _is_nothing_here(given: f.Expr, site: CallSite) -> bool:
+    """Whether a name is 0 where a call stands: a test around it says so."""
+    for arm in site.arm.chain():
+        test = arm.node.test if isinstance(arm.node, f.If) and arm.kind == "then" else None
+        if isinstance(given, f.Ref) and isinstance(test, f.Bin) and test.op == "==" and dotted(test.left) == given.name:
+            return isinstance(test.right, f.Lit) and test.right.value == 0
+    return False
 
 
 def _has_value(annotation: f.Expr) -> bool:

@@ -278,8 +278,11 @@ def _call_before(fn: Fun, test: f.If) -> f.Node | None:
 
 
 def _tested(change: _Change) -> bool:
-    """Whether the growing method looks at the length, or at some limit, at all."""
+    """Whether the growing method looks at the length, at some limit, or at what it holds already: nothing is in it twice."""
+    this = change.fn.head.params[0].name
     for node in nodes(change.fn):
+        if isinstance(node, f.Loop) and node.iter is not None and _field(node.iter, this) == change.field and _may_leave(node):
+            return True
         test = node.test if isinstance(node, f.If | f.Loop | f.Cond) else None
         if test is not None:
             for part in walk(test):
@@ -287,9 +290,17 @@ def _tested(change: _Change) -> bool:
                     verb = dotted(part.fn).rpartition(".")[2]
                     if verb in ("len", "size", "length", "cap") or _LIMITS.search(verb):
                         return True
-                elif isinstance(part, f.Ref) and _LIMITS.search(part.name.rpartition(".")[2]):
+                elif isinstance(part, f.Ref):
+                    if _LIMITS.search(part.name.rpartition(".")[2]):
+                        return True
+                elif isinstance(part, f.Bin) and part.op in ("in", "not in") and _field(part.right, this) == change.field:
                     return True
     return False
+
+
+def _may_leave(loop: f.Loop) -> bool:
+    """Whether a member of the list that is looked at may end the search and the method."""
+    return any(isinstance(part, f.Return) for part in walk(loop))
 
 
 def _has_length(methods: list[Fun], name: str) -> bool:

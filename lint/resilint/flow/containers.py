@@ -259,6 +259,24 @@ class Containers:
                 found[path] = {s.path: s for s in facts.settings if s.doc == last}
         return found
 
+    def scriptless(self, container: Container, builders: tuple[str, ...]) -> bool:
+        """Whether an image is made by a build plugin that puts no start script into it."""
+        noun = noun_of(container.image)
+        return any(plugin in builders and noun in names for plugin, names in self._plugins)
+
+    @cached_property
+    def _plugins(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        """Plugins of build files that are not told another entry point, each with the names that what they build may have."""
+        found = []
+        for path, facts in sorted(self.program.files.items()):
+            if facts.kind != "xml" or any(s.path[-1] == "entrypoint" for s in facts.settings):
+                continue
+            own = [s.text.lower() for s in facts.settings if s.path == ("project", "artifactId")]
+            if own:
+                names = frozenset((*own, basename(dirname(path)).lower()))
+                found += [(s.text, names) for s in facts.settings if s.path[-2:] == ("plugin", "artifactId")]
+        return tuple(found)
+
     def image_of(self, container: Container) -> str | None:
         """The Dockerfile that a container's image is built from: in its folder, by its name, or the only one for the only image."""
         if not self.images:

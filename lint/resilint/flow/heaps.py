@@ -103,7 +103,7 @@ def _heap(
     most = container.most
     if most is None or container.limit is None or most <= 0:
         return
-    options = list(_all_options(container, runtime, variables, image, built))
+    options = list(_all_options(program, container, runtime, variables, image, built))
     decisive = _decisive(options)
     if decisive is None:
         return
@@ -136,6 +136,7 @@ def _heap(
 
 
 def _all_options(
+    program: Program,
     container: Container,
     runtime: RuntimeRow,
     variables: dict[str, Given | None],
@@ -146,6 +147,8 @@ def _all_options(
     words = container.words or _words_of(image, built)
     command = " ".join(word.text for word in words)
     started = any(_starts(word.text, runtime.program) for word in words)
+    if not words and image is None:
+        started = program.containers.scriptless(container, runtime.builders)
     for name in runtime.carriers:
         yield from _of_variable(name, variables, runtime, Confidence.HIGH)
     for name, given in variables.items():

@@ -30,6 +30,7 @@ _PAUSES = re.compile(
     re.IGNORECASE,
 )
 """What a pause is called where nobody can look into it."""
+_SLEEPS = re.compile(r"sleep", re.IGNORECASE)
 _STEPS = re.compile(
     r"next|back_?off|delay|interval|wait|duration|pause|sleep|period|retry|timeout|schedule|policy|step", re.IGNORECASE
 )
@@ -160,7 +161,8 @@ class Pauses:
                         for pause in found:
                             yield pause._replace(node=call, within=((thing.fn, pause.node or call), *pause.within))
                         return
-                    outside += self._waits_unseen(thing.fn)
+                    # A function of that name pauses, in whatever way: by a timer that calls back, as event loops have it.
+                    outside += self._waits_unseen(thing.fn) + bool(_SLEEPS.search(last))
             elif not isinstance(thing, ClassVal) and not (isinstance(thing, Ext) and thing.name.startswith("<builtin>.")):
                 outside += 1
         if (outside or not inside or all(fn.head.is_abstract for fn in inside)) and named:

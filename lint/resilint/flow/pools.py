@@ -494,7 +494,8 @@ class Pools:
             for name, call in calls:
                 if call.queue is not None and call.queue.op in owners:
                     owners[call.queue.op].add(name)
-                if call.spawn is not None and call.spawn.backlog != "none":
+                # A client whose requests run on threads puts none into what code calls a queue: its `get` is no `put`.
+                if call.spawn is not None and call.spawn.backlog != "none" and call.does != "network":
                     owners["put"].add(name)
             out[language] = {op: frozenset(names) for op, names in owners.items()}
         return out

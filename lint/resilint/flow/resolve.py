@@ -533,6 +533,11 @@ class Resolver:
         body = frame.fn.body
         here = at.at
         out: list[Flow] = []
+        if frame.fn.index == 0 and (klass := _class_around(frame.fn.module, parts[0], here)) is not None:
+            held = self.class_field(klass, parts[0])
+            for part in parts[1:]:
+                held = self.attributes(held, part, at, frame)
+            return held
         for count in range(len(parts), 0, -1):
             prefix = ".".join(parts[:count])
             if prefix in body.definitions and (count > 1 or not self._outer(prefix, frame.fn)):
@@ -3071,3 +3076,15 @@ _PASS = {
 def first_things(flows: Iterable[Flow], kind: type[Thing]) -> list[Thing]:
     """The things of one kind among flows."""
     return [x.thing for x in flows if isinstance(x.thing, kind)]
+
+
+def _class_around(module: Module, name: str, here: int) -> Klass | None:
+    """The class of a Python file in whose body, outside of methods, a place stands that reads one of its names."""
+    if module.language != "python":
+        return None
+    around: Klass | None = None
+    for klass in module.classes:
+        field = klass.fields.get(name) if klass.decl.at <= here < klass.decl.end else None
+        if field is not None and field.init is not None and not field.init.at <= here < field.init.end:
+            around = klass
+    return around

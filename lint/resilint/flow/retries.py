@@ -70,7 +70,9 @@ SAYS = re.compile(
 _ITERATES = re.compile(r"len|size|length|count|has_?(next|more).*|is_?empty|.*_?left|next(_?line)?|scan", re.IGNORECASE)
 """Calls in the test of a loop over the elements of something."""
 _ASKS = re.compile(
-    r"input|raw_?input|getpass|prompt(_?for.*)?|read_?line|next_?(line|int|double)|read_?password|ask(_.*)?|confirm", re.IGNORECASE
+    r"input|raw_?input|getpass|prompt(_?for.*)?|read_?line|next_?(line|int|double)|read_?password|ask(_.*)?|confirm"
+    r"|(get|read)_?(key|w?ch|key_?(press|stroke))",
+    re.IGNORECASE,
 )
 """Calls that ask a person, who may answer as often as they like."""
 STANDS = re.compile(

@@ -1060,6 +1060,8 @@ class RuntimeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Variables by whose whole value usual start scripts set the heap."""
     program: tuple[str, ...] = ()
     """Names by which its command is started."""
+    builders: tuple[str, ...] = ()
+    """Plugins of build files (their `artifactId`) whose images start the runtime itself: no script is there to read a variable."""
     ends: tuple[str, ...] = ()
     """Options behind which no more of its own follow."""
     target: str | None = None
