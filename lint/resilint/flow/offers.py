@@ -23,7 +23,7 @@ from resilint.model import Confidence, Step, Value
 if TYPE_CHECKING:
     from resilint.flow.timeouts import Fault
     from resilint.flow.waits import Endless, Wait
-    from resilint.knowledge.schema import TypeEntry
+    from resilint.knowledge.schema import Part, TypeEntry
     from resilint.program import Program
 
 _NAME = re.compile(r"timeout|time_?limit|deadline|max_?wait(?!er)|patience", re.I)
@@ -99,7 +99,7 @@ class Offers:
 
     def explains(self, wait: Wait, way: Endless) -> bool:
         """Whether a dropped offer is the reason of this endless wait; the fault is then noted."""
-        if way.reason != "nothing" or wait.kind == "connect":
+        if way.reason != "nothing" or (wait.kind == "connect" and wait.entry.returns is None):
             return False
         holder = way.holder or wait.holder
         if holder is not None and any(_near(holder, obj) for obj in self.ignored):
@@ -168,7 +168,8 @@ class Offers:
         """Note parameters around a bounded wait that promise a bound and go nowhere: what a caller chooses has no effect."""
         from resilint.flow.timeouts import Fault, short
 
-        for fn in _scopes(wait.fn):
+        made = wait.holder.frame.fn if wait.holder is not None and wait.holder.frame is not None else None
+        for fn in dict.fromkeys((*_scopes(wait.fn), *(_scopes(made) if made is not None else ()))):
             if fn.module.is_test or self._signature_is_given(fn):
                 continue
             for offer in (Offer(param.name, fn) for param in fn.head.params if _promises(param)):
@@ -451,6 +452,8 @@ class Offers:
             for kind in (kind for library in table.libraries for kind in library.types):
                 own = {bound.setter for bound in kind.bounds} | {part.setter for part in kind.parts}
                 for part in kind.parts:
+                    if part.arg is not None and part.replaces:
+                        self._replaced_arguments(kind, part, language)
                     lost = [name for name in part.replaces if name in own]
                     if part.setter is not None and lost:
                         self._replaced_by(kind, part.setter, lost, language)
@@ -476,6 +479,35 @@ class Offers:
                         steps = (program.step(site.fn, called_part(site.call), f"`{setter}` is called here"),)
                         span = program.span_of(other.fn, called_part(other.call))
                         self.faults.append(Fault(span, message, Value(None, Confidence.HIGH, steps)))
+
+    def _replaced_arguments(self, kind: TypeEntry, part: Part, language: str) -> None:
+        """Limits given to a constructor beside a part with limits of its own."""
+        from resilint.flow.timeouts import Fault, short
+
+        program = self.program
+        makers = {name.rpartition(".")[2]: name for name in (kind.name, *kind.aliases)}
+        for site in program.sites(makers.__contains__, language, among=lambda module: not module.is_test):
+            given = {arg.name: arg for arg in site.call.args if arg.name is not None}
+            lost = [given[name] for name in part.replaces if name in given]
+            for target in program.targets(site) if lost else ():
+                if program.knowledge.of(language).type(target.name) is not kind or part.arg is None:
+                    continue
+                bind, _ = program.slots.find_bind(part.arg, part.pos, target.binds)
+                flows = self.resolver.ask(bind.expr, bind.frame) if bind is not None else ()
+                if bind is None or not flows or any(isinstance(x.thing, Null) for x in flows):
+                    continue
+                made = [x.thing for x in self.resolver.ask(site.call, self.resolver.frame(site.fn)) if isinstance(x.thing, Obj)]
+                pools = [x.thing for x in flows if isinstance(x.thing, Obj)]
+                for arg in lost:
+                    span = program.span(site.fn.module.path, arg.value.at, arg.value.end)
+                    message = (
+                        f"`{arg.name}` has no effect on {short(kind.name)}: `{part.arg}` hands it a part with settings of its own"
+                    )
+                    steps = (program.step(bind.frame.fn, bind.expr, f"`{part.arg}` is given here"),)
+                    fault = Fault(span, message, Value(None, Confidence.HIGH, steps))
+                    self.faults.append(fault)
+                    self.ignored.update(dict.fromkeys((*made, *pools), fault))
+                break
 
     # ------------------------------------------------------------ forward
 

@@ -580,12 +580,11 @@ class Reach:
         return at
 
     def _pass(self, site: CallSite, position: int, arg: f.Arg) -> None:
-        name = site.last
         targets = self._targets(site)
         if targets is None:
             return
-        for klass in self._classes.get(name, ()) if self.language == "python" else ():
-            init = klass.methods.get("__init__")
+        for klass in self._made(site):
+            init = self._init(klass)
             if init is not None:
                 targets.append(init)
             else:
@@ -600,6 +599,29 @@ class Reach:
             for param in self._params(target, position, arg):
                 if self._eligible(target, param):
                     self._hold_local(target, param.name)
+
+    def _made(self, site: CallSite) -> Iterable[Klass]:
+        """Classes of the program whose objects a call may make, by name: in a class method `cls` is its own, or one below it."""
+        if self.language != "python":
+            return ()
+        fun = site.fn
+        if fun.head.is_class and fun.is_method and dotted(site.call.fn) == fun.head.params[0].name:
+            return [klass for klass in fun.module.classes if klass.methods.get(fun.name) is fun]
+        return self._classes.get(site.last, ())
+
+    def _init(self, klass: Klass) -> Fun | None:
+        """Its own `__init__`, else that of a class above it, by name."""
+        seen = {klass}
+        above = [klass]
+        while above:
+            at = above.pop(0)
+            if "__init__" in at.methods:
+                return at.methods["__init__"]
+            for base in at.decl.bases:
+                more = [x for x in self._classes.get(last_name(base), ()) if x not in seen]
+                seen.update(more)
+                above.extend(more)
+        return None
 
     def _params(self, target: Fun, position: int, arg: f.Arg) -> Iterator[f.Param]:
         if arg.spread == 1:
@@ -690,7 +712,7 @@ class Reach:
             case f.Bin():
                 return expr.op in ("or", "and") and (self.holds(expr.left, fun) or self.holds(expr.right, fun))
             case f.Field():
-                gives = expr.name in self.giving or fun.module in self._by_attribute
+                gives = expr.name in self.giving or bool(self._by_attribute)
                 return self._stored(expr.name, False, fun) or (gives and self.holds(expr.base, fun))
             case _:
                 return any(self.holds(child, fun) for child in children(expr))
@@ -736,10 +758,12 @@ class Reach:
             if base and last in self.giving and self._holds_name(base, fun):
                 return True
             full = self.external(fun.module, expr.fn.name)
+            base = expr.fn.name.rpartition(".")[0]
             if full is not None:
                 if self.gives(full):
                     return True
-                if last not in _WRAPPERS:
+                # What is imported may be an object that another file of the program made.
+                if last not in _WRAPPERS and not (base and last in self.giving and self._held_name(base, fun.module)):
                     return False
             if not base and self._local(last, fun):
                 return True

@@ -1053,6 +1053,7 @@ class Resolver:
         return (Flow(Unknown(f"parameter `{param.name}` of a function without callers", unit_of_name(param.name))),)
 
     def _bound(self, param: f.Param, args: tuple[Bind, ...], fn: Fun, frame: Frame, site: f.Node) -> Flows:
+        args = self.unpacked(args)
         bind, spread = self.argument(param, args, fn)
         if bind is not None:
             flows = self.value(bind.expr, bind.frame)
@@ -1068,7 +1069,7 @@ class Resolver:
             return tuple(x.hop(Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, text)) for x in flows)
         if param.kind in ("*", "**"):
             if param.kind == "**":
-                rest = [b for b in args if b.spread == 2 or (b.name is not None and b.name not in fn.params)]
+                rest = [b for b in args if b.spread == 2 or (b.name is not None and not _is_taken(b.name, fn))]
             else:
                 rest = [b for b in args if b.name is None and b.spread != 2][len(fn.positional) :]
             return (Flow(Obj("rest", param.kind, frame, f"rest {param.name}", binds=tuple(rest))),)
@@ -1134,7 +1135,7 @@ class Resolver:
                     got = self.keyed(flow.thing, param.name)
                     if got is None:
                         return None
-                    given.extend(got or (_without(flow),))
+                    given.extend(got or (_without(flow, param.name),))
                 present = [x for x in given if not isinstance(x.thing, Absent)]
                 out.extend(present)
                 sure = sure or (bool(present) and len(present) == len(given))
@@ -1172,15 +1173,54 @@ class Resolver:
         finally:
             self._keying.discard((thing, key))
 
+    def unpacked(self, args: tuple[Bind, ...], depth: int = 4) -> tuple[Bind, ...]:
+        """Arguments with those in the place of `*args` that the function around was given itself, where they are known."""
+        if not depth or not any(bind.spread == 1 for bind in args):
+            return args
+        out: list[Bind] = []
+        for bind in args:
+            if bind.spread == 1:
+                given = {
+                    flow.thing.binds if isinstance(flow.thing, Obj) and flow.thing.kind == "rest" else None
+                    for flow in self.value(bind.expr, bind.frame)
+                }
+                only = next(iter(given)) if len(given) == 1 else None
+                if only is None:
+                    return args
+                out.extend(only)
+            else:
+                out.append(bind)
+        return self.unpacked(tuple(out), depth - 1)
+
+    def names_in(self, thing: Thing, depth: int = 4) -> frozenset[str]:
+        """Text keys under which a mapping is seen to hold something; what `keyed` says of each counts."""
+        if not isinstance(thing, Obj) or thing.frame is None or not depth:
+            return frozenset()
+        found: set[str] = set()
+        inner: list[tuple[f.Expr, Frame]] = []
+        if thing.kind == "rest" and thing.binds is not None:
+            found.update(bind.name for bind in thing.binds if bind.name is not None)
+            inner.extend((bind.expr, bind.frame) for bind in thing.binds if bind.spread == 2)
+        elif isinstance(thing.node, f.Call) and thing.maker in ("<builtin>.dict", "<builtin>.dict.copy"):
+            found.update(arg.name for arg in thing.node.args if arg.name is not None)
+            inner.extend((arg.value, thing.frame) for arg in thing.node.args if arg.name is None)
+        elif isinstance(thing.node, f.Coll) and thing.node.kind == "map":
+            found.update(str(pair.key.value) for pair in thing.node.items if isinstance(pair.key, f.Lit))
+            inner.extend((pair.value, thing.frame) for pair in thing.node.items if pair.spread)
+        for expr, frame in inner:
+            for flow in self.value(expr, frame):
+                found |= self.names_in(flow.thing, depth - 1)
+        return frozenset(found)
+
     def _keyed(self, thing: Thing, key: str) -> Flows | None:
         if isinstance(thing, Null):
             return ()
         if not isinstance(thing, Obj):
             return None
         if thing.kind == "rest" and thing.binds is not None:
-            if thing.frame is not None and key in thing.frame.fn.params:
+            if thing.frame is not None and _is_taken(key, thing.frame.fn):
                 return ()
-            passed = self._passed(thing.binds, key)
+            passed = self._passed(thing, key)
             return self._with_stores(thing, key, list(passed)) if passed is not None else None
         if isinstance(thing.node, f.Call) and thing.frame is not None and thing.maker in ("<builtin>.dict", "<builtin>.dict.copy"):
             return self._keyed_call(thing, key)
@@ -1188,7 +1228,9 @@ class Resolver:
             return self._keyed_literal(thing, key)
         return None
 
-    def _passed(self, binds: tuple[Bind, ...], key: str) -> Flows | None:
+    def _passed(self, thing: Obj, key: str) -> Flows | None:
+        """What the keywords hold that a function was given beyond its parameters."""
+        binds = thing.binds or ()
         for bind in binds:
             if bind.name == key:
                 flows = self.value(bind.expr, bind.frame)
@@ -1197,8 +1239,12 @@ class Resolver:
         for bind in binds:
             if bind.spread == 2:
                 inner = self._spread_over([], bind.expr, bind.frame, key)
-                if inner is None or inner:
-                    return union(inner) if inner else None
+                if inner is None:
+                    return None
+                if inner:
+                    called = thing.frame.fn.head.qual if thing.frame is not None else "it"
+                    hop = Hop(bind.frame.fn.module.path, bind.expr.at, bind.expr.end, f"`**` is passed on to {called}")
+                    return union(x.hop(hop) for x in inner)
         return ()
 
     def _spread_over(self, before: list[Flow], expr: f.Expr, frame: Frame, key: str) -> list[Flow] | None:
@@ -1212,7 +1258,7 @@ class Resolver:
             present.extend(x for x in got if not isinstance(x.thing, Absent))
             gaps.extend(x for x in got if isinstance(x.thing, Absent))
             if not got:
-                gaps.append(_without(flow))
+                gaps.append(_without(flow, key))
         if not present:
             return before
         return [*present, *(before or gaps)] if gaps else present
@@ -2952,12 +2998,20 @@ def _tests(body: Body, name: str, here: int, since: int) -> list[tuple[f.Expr, b
     return [(t, p) for t, p in out if _speaks(t, name)]
 
 
-def _without(flow: Flow) -> Flow:
+def _is_taken(name: str, fn: Fun) -> bool:
+    """Whether a keyword of that name goes to a parameter of its own."""
+    param = fn.params.get(name)
+    return param is not None and param.kind not in ("*", "**", "posonly")
+
+
+def _without(flow: Flow, key: str) -> Flow:
     """Nothing, out of a mapping without the key; for keywords that are passed on, by the call that did not give it."""
     frame = flow.thing.frame if isinstance(flow.thing, Obj) and flow.thing.kind == "rest" else None
     if frame is None or frame.caller is None or frame.site is None:
         return flow._replace(thing=Absent())
-    return flow._replace(thing=Absent(), omitted=(*flow.omitted, Omitted(frame.caller.fn, frame.site)))
+    text = f"this call of {frame.fn.head.qual} leaves `{key}` out"
+    left = flow.hop(Hop(frame.caller.fn.module.path, frame.site.at, frame.site.end, text))
+    return left._replace(thing=Absent(), omitted=(*left.omitted, Omitted(frame.caller.fn, frame.site)))
 
 
 def _instead(flow: Flow, default: Flows) -> Flows:

@@ -100,7 +100,7 @@ class Slot:
     mismatch: str = ""
     """Why the number cannot be meant in the slot's unit."""
     given: bool = False
-    """Something was written whose value has no flow of its own."""
+    """Something was written whose value has no flow of its own, or that takes the place of all that stands below it."""
     passive: bool = False
     """What was written means: as if nothing were. Whatever is written below comes first."""
 
@@ -142,7 +142,7 @@ def _is_absent(slot: Slot) -> bool:
 
 
 def _is_open(slot: Slot) -> bool:
-    return slot.state == "absent" or slot.passive
+    return (slot.state == "absent" and not slot.given) or slot.passive
 
 
 def _receiver(call: f.Node, frame: Frame) -> Bind | None:
@@ -177,7 +177,7 @@ def decide(sources: Iterable[Source]) -> list[Source]:
     out = []
     for name in dict.fromkeys((*chosen, *fallback)):
         source = chosen.get(name) or fallback[name]
-        if name in chosen and name in fallback and any(s.state == "absent" for s in source.slots):
+        if name in chosen and name in fallback and any(s.state == "absent" and not s.given for s in source.slots):
             source = _filled(source, fallback[name])
         out.append(source)
     return out
@@ -212,6 +212,7 @@ class Slots:
         self, rows: Iterable[Bound], binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None = None
     ) -> list[Source]:
         """What a call's own arguments put into slots."""
+        binds = self.resolver.unpacked(binds)
         sources = []
         for row in rows:
             if not holds(row, self.program.version(row, where[0])):
@@ -367,38 +368,45 @@ class Slots:
         assert row.key is not None
         out: list[Slot] = []
         for position, bind in enumerate(binds):
-            if row.key_in is not None and bind.name != row.key_in and not (bind.name is None and row.key_pos == position):
-                continue
+            place = (bind.frame.fn, bind.expr)
             if bind.spread == 2:
                 for flow in self.resolver.ask(bind.expr, bind.frame):
-                    got = self.resolver.keyed(flow.thing, row.key)
+                    got = self.resolver.keyed(flow.thing, row.key_in or row.key)
                     if got is None:
                         out.append(Slot("unknown", row, None, flow, holder, where))
-                    elif got:
-                        out.extend(self.classified(row, got, holder, (bind.frame.fn, bind.expr)))
-                continue
-            for flow in self.resolver.ask(bind.expr, bind.frame):
-                thing = flow.thing
-                if isinstance(thing, Text):
-                    text = key_in_text(thing.known, row.key)
-                    if text is not None:
-                        value = self._text_value(row, text)
-                        out.append(replace(value, flow=flow, holder=holder, written=(bind.frame.fn, bind.expr)))
-                elif (
-                    isinstance(thing, Obj)
-                    and isinstance(thing.node, f.Coll | f.Call)
-                    and (thing.type == "map" or thing.maker == "<builtin>.dict")
-                ):
-                    got = self.resolver.keyed(thing, row.key)
-                    if got is None:
-                        out.append(Slot("unknown", row, None, flow, holder, where))
-                    elif got:
-                        out.extend(self.classified(row, got, holder, (bind.frame.fn, bind.expr)))
-                    else:
-                        out.extend(self._nested(row, thing, holder, (bind.frame.fn, bind.expr)))
+                    elif row.key_in is None:
+                        out.extend(self.classified(row, got, holder, place))
+                    # An argument that holds the key may itself come out of the mapping.
+                    for name in (row.key_in,) if row.key_in else sorted(self.resolver.names_in(flow.thing) - {row.key}):
+                        for inner in self.resolver.keyed(flow.thing, name) or ():
+                            out.extend(self._key_in(row, inner._replace(hops=flow.hops + inner.hops), holder, place))
+            elif row.key_in is None or bind.name == row.key_in or (bind.name is None and row.key_pos == position):
+                for flow in self.resolver.ask(bind.expr, bind.frame):
+                    out.extend(self._key_in(row, flow, holder, place))
         if not out:
             return None
         return Source(row, tuple(out))
+
+    def _key_in(self, row: Bound, flow: Flow, holder: Obj | None, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
+        """The key in one argument, a text or a mapping."""
+        assert row.key is not None
+        thing = flow.thing
+        if isinstance(thing, Text):
+            text = key_in_text(thing.known, row.key)
+            if text is not None:
+                yield replace(self._text_value(row, text), flow=flow, holder=holder, written=where)
+        elif (
+            isinstance(thing, Obj)
+            and isinstance(thing.node, f.Coll | f.Call)
+            and (thing.type == "map" or thing.maker == "<builtin>.dict")
+        ):
+            got = self.resolver.keyed(thing, row.key)
+            if got is None:
+                yield Slot("unknown", row, None, flow, holder, where)
+            elif got:
+                yield from self.classified(row, got, holder, where)
+            else:
+                yield from self._nested(row, thing, holder, where)
 
     def _nested(self, row: Bound, thing: Obj, holder: Obj | None, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
         """A key in the text or mapping that a mapping of driver arguments holds: `{"options": "-c statement_timeout=5000"}`."""
@@ -545,7 +553,7 @@ class Slots:
             return replace(base, state="disabled", number=inf)
         if isinstance(row.default, int | float):
             return replace(base, state="finite", number=float(row.default), passive=True)
-        return replace(base, state="absent", number=inf)
+        return replace(base, state="absent", number=inf, passive=row.default == "unset")
 
     def _object(self, row: Bound, thing: Obj, flow: Flow, base: Slot, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
         if isinstance(thing.node, f.Coll) and thing.frame is not None:
@@ -565,8 +573,10 @@ class Slots:
                 yield replace(base, state="absent", number=inf)
                 return
             for slot in slots:
-                flow2 = slot.flow or flow
-                yield replace(slot, bound=row, flow=flow2, holder=base.holder, written=slot.written or base.written)
+                # It replaces as a whole what stands below: where it has no limit of its own, none is inherited.
+                final = slot.given or (slot.state == "absent" and slot.bound.default == "endless")
+                place = slot.written or base.written
+                yield replace(slot, bound=row, flow=slot.flow or flow, holder=base.holder, written=place, given=final)
             return
         if thing.kind in ("outside", "any"):
             yield base
@@ -632,6 +642,8 @@ class Slots:
         rows = [r for r in table.bounds(name) if r.slot in wanted] if name else []
         entry = table.type(name) if name else None
         binds = self._made_with(obj)
+        if binds is not None:
+            binds = self.resolver.unpacked(binds)
         if where is None and isinstance(obj.type, Klass) and obj.type.module.language == "python":
             if binds is None:
                 yield from self._of_any(obj, obj.type, rows, wanted)
@@ -642,13 +654,16 @@ class Slots:
                 yield from self._of_driver(behind, table, level, wanted, obj)
         parts = list(self._parts(obj, table, name, binds)) if entry is not None and name else []
         overruled = self._overruled(parts, table)
+        lost = self._taken_over(table, name, binds) if name and binds is not None else frozenset()
         for row in rows:
             if row.slot in overruled or (where is not None and not holds(row, self.program.version(row, where[0]))):
                 continue
-            yield from self._row_of_object(row, obj, binds, where)
+            if row.arg not in lost:
+                yield from self._row_of_object(row, obj, binds, where)
         for part in parts:
             if part is None:
-                yield from (Source(r, (Slot("unknown", r, holder=obj),)) for r in rows[:1])
+                some = rows[:1] or [Bound(slot=slot) for slot in sorted(wanted)[:1]]  # type: ignore[arg-type]
+                yield from (Source(r, (Slot("unknown", r, holder=obj),)) for r in some)
                 continue
             yield from (s for s in self.of_object(part, wanted))
         maker = table.call(obj.maker.partition("#")[0]) if obj.maker else None
@@ -681,6 +696,15 @@ class Slots:
                 yield Source(row, tuple(self.classified(row, flows, None, placed)))
             elif isinstance(row.default, float):
                 yield Source(row, (Slot("finite", row, row.default, None, None, where),))
+
+    def _taken_over(self, table: Table, name: str, binds: tuple[Bind, ...]) -> frozenset[str]:
+        """Arguments that have no effect because a part is given beside them."""
+        out: set[str] = set()
+        for part in (part for level in table.mro(name) for part in level.parts if part.replaces):
+            bind = self.find_bind(part.arg, part.pos, binds)[0] if part.arg is not None else None
+            if bind is not None and not any(isinstance(x.thing, Null) for x in self.resolver.ask(bind.expr, bind.frame)):
+                out.update(part.replaces)
+        return frozenset(out)
 
     def _of_driver(self, behind: Obj, table: Table, level: TypeEntry, wanted: frozenset[str], obj: Obj) -> Iterator[Source]:
         """What bounds a driver's statements, said in the slot by which the object in front of it is judged."""
@@ -1013,7 +1037,9 @@ class Slots:
                 for flow in flows:
                     if isinstance(flow.thing, Obj) and flow.thing not in seen:
                         seen.add(flow.thing)
-                        yield flow.thing
+                        # What a class of the program does whose base nobody described is not known.
+                        strange = isinstance(flow.thing.type, Klass) and table.type(self.resolver.external_type(flow.thing)) is None
+                        yield None if strange else flow.thing
                     elif isinstance(flow.thing, Unknown) and not any(isinstance(x.thing, Obj) for x in flows):
                         yield None
 

@@ -13,7 +13,7 @@ from resilint import facts as f
 from resilint.flow.deadlines import Deadline, is_awaited
 from resilint.flow.reach import Reach
 from resilint.flow.slots import Slot, Source, decide, is_fixed
-from resilint.flow.values import Frame, Obj, Text
+from resilint.flow.values import Bind, Frame, Obj, Text
 from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, walk
 from resilint.model import Confidence, Step
@@ -171,7 +171,7 @@ class _Judge:
             numbers = [d.number for d in wait.deadlines]
             wait.bound = OF_UNKNOWN_LENGTH if None in numbers else max(x for x in numbers if x is not None)
             return
-        own = [*own, *self._request_bounds(wait, enough)]
+        own = [*own, *self._request_bounds(wait, enough), *self._set_on_result(wait, enough)]
         args = frozenset(r.arg for r in entry.bounds if r.arg is not None and r.slot in enough)
         holder = wait.holder
         if holder is None and entry.holder is not None:
@@ -190,8 +190,8 @@ class _Judge:
             # What a call says that takes no bound is for objects of which nothing is known.
             own = [source for source in own if not is_fixed(source.bound)]
         wait.sources = decide([*own, *held])
-        if not wait.sources and holder is not None:
-            wait.sources = decide(self._process_wide(holder, enough))
+        if holder is not None and all(x.passive for source in wait.sources for x in source.slots):
+            wait.sources = decide(self._process_wide(holder, enough)) or wait.sources
         bounded = [s for s in wait.sources if s.bounded]
         if bounded:
             wait.bound = _total(bounded)
@@ -399,6 +399,17 @@ class _Judge:
                     out.extend(s for s in self.slots.of_object(thing, enough) if s.bound.slot in enough)
         return out
 
+    def _set_on_result(self, wait: Wait, enough: frozenset[str]) -> Iterator[Source]:
+        """A bound put on what a call gives, which does its work only when that is used: a cursor."""
+        table = self.resolver.table(wait.fn.module)
+        setters = {row.setter for kind in table.cursors for row in kind.bounds if row.setter and row.slot in enough}
+        if wait.kind != "query" or not any(self.program.names.callers(setter) for setter in setters):
+            return
+        for flow in self.resolver.ask(wait.site.call, wait.frame):
+            kind = table.type(self.resolver.external_type(flow.thing)) if isinstance(flow.thing, Obj) else None
+            if kind is not None and kind in table.cursors and isinstance(flow.thing, Obj):
+                yield from (s for s in self.slots.of_object(flow.thing, enough) if s.written and s.bound in kind.bounds)
+
     # ------------------------------------------------------------ verdicts
 
     def _disabled(self, wait: Wait, explicit: list[Slot]) -> None:
@@ -463,9 +474,11 @@ class _Judge:
             if not any(x.flow is not None for x in absent):
                 return
             confidence = min(confidence, Confidence.MEDIUM)
-        carrier = self._carrier(holder)
-        if holder is not None and carrier is None and self._outside(holder) and not self._judged_at_call(wait, holder):
-            return
+        carrier: Obj | None = None
+        if not any(x.given and x.holder is None for x in absent):  # else the call puts something endless in the place of its bound
+            carrier = self._carrier(holder) or self._carrier(self._part(wait.entry, wait.target.binds))
+            if holder is not None and carrier is None and self._outside(holder) and not self._judged_at_call(wait, holder):
+                return
         wait.bound = inf
         if carrier is not None and carrier.frame is not None and isinstance(carrier.node, f.Node):
             steps.append(program.step(wait.fn, wait.site.call, f"{wait.api} waits here"))
@@ -485,6 +498,22 @@ class _Judge:
         wait.ways.append(
             Endless((wait.fn, wait.site.call), tuple(steps), min(confidence, Confidence.MEDIUM), "nothing", wait.api, holder)
         )
+
+    def _wrapped(self, obj: Obj) -> Obj | None:
+        """What stands in an object that a call made around it."""
+        if obj.kind != "call" or not obj.maker or obj.frame is None or not isinstance(obj.node, f.Call):
+            return None
+        entry = self.resolver.table(obj.frame.fn.module).call(obj.maker.partition("#")[0])
+        binds = obj.binds if obj.binds is not None else self.resolver.binds(obj.node, obj.frame)
+        return self._part(entry, binds) if entry is not None else None
+
+    def _part(self, entry: CallEntry, binds: tuple[Bind, ...]) -> Obj | None:
+        """What a call is given that takes no bound itself and goes by that of what it wraps."""
+        position = entry.part if entry.part is not None else entry.request
+        if entry.bounds or position is None or not 0 <= position < len(binds):
+            return None
+        flows = self.resolver.ask(binds[position].expr, binds[position].frame)
+        return next((x.thing for x in flows if isinstance(x.thing, Obj)), None)
 
     def _judged_at_call(self, wait: Wait, holder: Obj) -> bool:
         """A holder that came from outside is judged at the call if the call can take the bound and the type carries none."""
@@ -512,7 +541,9 @@ class _Judge:
             obj = obj.parent
         for obj in reversed(chain):
             if self._carries(obj) and obj.frame is not None and obj.kind in ("new", "call"):
-                return obj
+                # What it wraps, or a part that carries bounds as it does, has them in its place.
+                inner = [x for x in (self._wrapped(obj), *self.slots.parts(obj)) if x is not None] if depth < 3 else []
+                return next((x for x in (self._carrier(y, depth + 1) for y in inner if self._carries(y)) if x is not None), obj)
         for obj in chain if depth < 3 else []:
             for part in self.slots.parts(obj):
                 found = self._carrier(part, depth + 1)

@@ -284,7 +284,8 @@ class Worsts:
         for item in reversed(stmt.items):
             limit = self.scope_of(item.value, frame, stmt)
             if limit is not None:
-                inner = Scope(limit[0], inner, limit[1])
+                inner = Scope(limit[0], Seq((*before, inner)), limit[1])
+                before = []
             else:
                 before.insert(0, self._expr(item.value, frame, lengths, awaited=stmt.is_async))
         return Seq((*before, inner))

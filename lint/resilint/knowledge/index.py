@@ -326,6 +326,12 @@ class Table:
         return self._find(self._retries, name) if name else None
 
     @cached_property
+    def cursors(self) -> tuple[TypeEntry, ...]:
+        """Types of results that have a method which bounds them."""
+        types = (kind for library in self.libraries for kind in library.types if kind.role == "cursor")
+        return tuple(kind for kind in types if any(row.setter is not None for row in kind.bounds))
+
+    @cached_property
     def spellings(self) -> tuple[Spelling, ...]:
         """How durations are written, the largest units first."""
         return tuple(row for library in self.libraries for row in library.spellings)

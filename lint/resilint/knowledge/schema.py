@@ -153,7 +153,7 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     default: str | None = None
     """Canonical type or instance of what stands there when nothing is given; absent: nothing known does."""
     replaces: tuple[str, ...] = ()
-    """Setters of this object that have no effect once the part is given."""
+    """Setters of this object, or of a part that is an argument other arguments, that have no effect once the part is given."""
 
 
 HashKind = Literal[

@@ -365,8 +365,11 @@ class Body:
                 self._arm(stmt.orelse, stmt, "orelse", arm, always=True)
                 self._arm(stmt.final, stmt, "final", arm, always=True)
             case f.With():
-                for item in stmt.items:
-                    self._expr(item.value, arm, stmt)
+                for position, item in enumerate(stmt.items):
+                    # What stands behind a comma runs inside what stands before it.
+                    before = f.With(stmt.at, stmt.end, stmt.items[:position], stmt.body, stmt.is_async) if position else stmt
+                    inside = Arm(item.value.at, item.value.end, before, "with", arm, always=True) if position else arm
+                    self._expr(item.value, inside, stmt)
                     if item.target is not None:
                         self._target(item.target, "enter", item.value, arm, stmt)
                 self._arm(stmt.body, stmt, "with", arm, always=True)
