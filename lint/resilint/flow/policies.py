@@ -283,10 +283,14 @@ class Policies:
                     continue
                 piece = self._of_object(thing)
                 own = table.bounds(self.resolver.external_type(thing)) if row.form == "client" else ()
-                placed = row.form == "policy" or any(b.slot in _PAUSE and not is_fixed(b) for b in own)
-                if piece is None or not placed:
+                if piece is None:
                     continue
                 endless = piece.tries == inf and "attempts" in piece.written
+                placed = row.form == "policy" or any(
+                    (b.slot in _PAUSE and not is_fixed(b)) or (endless and b.slot == "attempts" and b.disabled) for b in own
+                )
+                if not placed:
+                    continue
                 if row.form == "policy" or endless or piece.written & _PAUSE:
                     yield self._policy(piece, (fn, site.call), self._name(thing))
 

@@ -225,6 +225,8 @@ class Slots:
     def _row_at_call(self, row: Bound, binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None) -> Source | None:
         if row.option is not None:
             return self._option(row, binds, where, holder)
+        if row.on is not None:
+            return self._decorated(row, row.on, binds, where, holder)
         bind: Bind | None = None
         if row.arity and len(binds) not in row.arity:
             return None
@@ -355,6 +357,31 @@ class Slots:
         if unknown:
             return Source(row, (Slot("unknown", row, holder=holder, written=where, given=True),))
         return self._default(row, holder, where)
+
+    def _decorated(
+        self, row: Bound, on: int, binds: tuple[Bind, ...], where: tuple[Fun, f.Node], holder: Obj | None
+    ) -> Source | None:
+        """What a decorator of the function that a call is given says."""
+        given, _spread = self.find_bind(None, on, binds)
+        out: list[Slot] = []
+        for flow in self.resolver.ask(given.expr, given.frame) if given is not None else ():
+            if not isinstance(flow.thing, FnVal):
+                return Source(row, (Slot("unknown", row, None, flow, holder, where),))
+            fn = flow.thing.fn
+            scope = fn.parent or fn.module.functions[0]
+            named = [
+                d for d in fn.head.decorators if isinstance(d, f.Call) and row.annotation in self.program.canonical(d.fn, scope)
+            ]
+            if not named:
+                found = self._default(row, holder, where)
+                out.extend(found.slots if found is not None else ())
+            for decorator in named:
+                bind, _spread = self.find_bind(row.arg, row.pos, self.resolver.binds(decorator, self.resolver.frame(scope)))
+                if bind is not None:
+                    out.extend(self.classified(row, self.resolver.ask(bind.expr, bind.frame), holder, (scope, bind.expr)))
+                elif (found := self._default(row, holder, where)) is not None:
+                    out.extend(found.slots)
+        return Source(row, tuple(out)) if out else self._default(row, holder, where)
 
     def _option_objects(self, flow: Flow, bind: Bind) -> Iterator[Thing]:
         if bind.spread:

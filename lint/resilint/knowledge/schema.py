@@ -93,6 +93,8 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """SQL session variable whose `SET` on the connection sets it."""
     annotation: str | None = None
     """Canonical annotation whose attribute `arg` is the value, on the class, method or field that is meant."""
+    on: int | None = None
+    """With `annotation`: position of an argument that is a function; its decorator of that name has the value at `arg` or `pos`."""
     setting: str | None = None
     """Key of a settings file, dotted, `*` for a name of the user's (`server.tomcat.threads.max`); spelled relaxed where the
     framework reads it so."""
