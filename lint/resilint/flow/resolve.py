@@ -881,7 +881,7 @@ class Resolver:
                 thing = flow.thing
                 if isinstance(thing, Obj) and isinstance(thing.node, f.Coll) and thing.frame is not None:
                     out.extend(self.elements.parts(thing, position) or (Flow(Unknown("part of a list")),))
-                elif position == 0 and frame.fn.module.language == "go":
+                elif (position == 0 and frame.fn.module.language == "go") or self._is_pair(thing, frame):
                     out.append(flow)
                 elif isinstance(thing, Obj) and thing.kind == "call":
                     out.append(
@@ -891,6 +891,11 @@ class Resolver:
                     out.append(Flow(Unknown("part of something unknown")))
             flows = union(out)
         return flows
+
+    def _is_pair(self, thing: Thing, frame: Frame) -> bool:
+        named = isinstance(thing, Obj) and isinstance(thing.type, str) and thing.type
+        kind = self.table(frame.fn.module).type(named) if isinstance(named, str) else None
+        return kind is not None and kind.pair
 
     def _entered(self, flows: Flows, frame: Frame) -> Flows:
         out: list[Flow] = []
@@ -2239,6 +2244,8 @@ class Resolver:
                 return (Flow(Ext(f"{kind}.{name}")),)
             case FnVal() if thing.fn.module.language == "java":
                 return (Flow(thing),)  # the one method of a functional interface, whatever its name
+            case FnVal():
+                return self._of_wrapped(thing.fn, name, frame) or unknown("an attribute of a function")
             case Text() | Num():
                 return (Flow(Ext(f"<builtin>.{'str' if isinstance(thing, Text) else 'int'}.{name}")),)
             case Bound():
@@ -2250,6 +2257,20 @@ class Resolver:
                     return (Flow(Bound(held, name)),)
                 return (Flow(Bound(Obj("call", kind, None, thing.name, name_of), name)),)
         return unknown("an attribute of something unknown")
+
+    def _of_wrapped(self, fn: Fun, name: str, frame: Frame) -> Flows:
+        """An attribute that a function has by a decorator: `task.delay`."""
+        scope = self.frame(fn.module.functions[max(fn.head.parent, 0)])
+        table = self.table(fn.module)
+        out: list[Flow] = []
+        for decorator in fn.head.decorators:
+            expr = decorator.fn if isinstance(decorator, f.Call) else decorator
+            for flow in self.value(expr, scope):
+                maker = self.canonical(flow.thing)
+                row = table.call(maker) if maker else None
+                if row is not None and row.wraps is not None:
+                    out.extend(self.field(Obj("call", row.wraps, scope, decorator, maker, None, ()), name, frame))
+        return union(out)
 
     def _external_name(self, full: str, frame: Frame) -> Flows:
         constant = self._constants[frame.fn.module.language].get(full)

@@ -17,6 +17,7 @@ from resilint.flow.values import (
     SECONDS,
     Absent,
     Bind,
+    ClassVal,
     Env,
     Ext,
     Flow,
@@ -548,6 +549,8 @@ class Slots:
             wrong = ""
             if go and number and abs(seconds) < 1e-3:
                 wrong = f"a bare {_plain(number)} is {_plain(number)} ns for time.Duration"
+            elif number and base.written is not None and base.written[0].module.language == "python":
+                wrong = f"a bare {_plain(number)} is a moment, no length of time"
             return replace(base, state="finite", number=seconds, mismatch=wrong)
         seconds = number * _SECONDS[row.unit]
         wrong = self._implausible(row, seconds)
@@ -693,6 +696,8 @@ class Slots:
                 yield from (Source(r, (Slot("unknown", r, holder=obj),)) for r in some)
                 continue
             yield from (s for s in self.of_object(part, wanted))
+        if entry is not None and name and self.language(obj) == "python":
+            yield from self._of_classes(obj, table, name, binds, wanted)
         maker = table.call(obj.maker.partition("#")[0]) if obj.maker else None
         if maker is not None and obj.kind == "call" and where is not None and binds is not None:
             made = [r for r in maker.bounds if r.slot in wanted]
@@ -710,11 +715,18 @@ class Slots:
         return frozenset(slot for name in names if name for level in table.mro(name) for slot in level.overrules)
 
     def of_class_body(self, klass: Klass, kind: str, wanted: frozenset[str]) -> Iterator[Source]:
-        """What a class body fills of the slots of a type whose settings it holds."""
+        """What a class body fills of the slots of a type whose settings it holds, or whose objects are made of it elsewhere."""
         for row in self.program.knowledge.of(klass.module.language).bounds(kind):
-            if row.slot not in wanted or row.class_attr is None:
+            if row.slot not in wanted:
                 continue
             where: tuple[Fun, f.Node] = (klass.module.functions[0], f.Ref(klass.decl.at, klass.decl.end, ""))
+            if row.setter is not None:
+                last = row.setter.rpartition(".")[2]
+                methods = [fn for k in self.resolver.mro(klass)[0] for fn in k.methods.values()]
+                if any(name.rpartition(".")[2] == last for fn in methods for name in fn.head.calls):
+                    yield Source(row, (Slot("unknown", row, None, None, None, where),))
+            if row.class_attr is None:
+                continue
             owner = next((k for k in self.resolver.mro(klass)[0] if row.class_attr in k.fields), None)
             if owner is not None:
                 field = owner.fields[row.class_attr]
@@ -779,6 +791,10 @@ class Slots:
                         driver = next((entry.by_scheme[name] for name in named if name in entry.by_scheme), None)
                         if driver is not None:
                             yield Obj("call", driver, frame, node, driver, None, binds)
+
+    def made_with(self, obj: Obj) -> tuple[Bind, ...] | None:
+        """The arguments that its external constructor got; `None` where they are not known."""
+        return self._made_with(obj)
 
     def _made_with(self, obj: Obj) -> tuple[Bind, ...] | None:
         """The arguments an external constructor got; for a class of the program those it passes on to its external base."""
@@ -1047,6 +1063,29 @@ class Slots:
 
     def _parts(self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None) -> Iterator[Obj | None]:
         seen: set[Obj] = set()
+        for flows in self._handed(obj, table, name, binds):
+            for flow in flows:
+                if isinstance(flow.thing, Obj) and flow.thing not in seen:
+                    seen.add(flow.thing)
+                    # What a class of the program does whose base nobody described is not known.
+                    strange = isinstance(flow.thing.type, Klass) and table.type(self.resolver.external_type(flow.thing)) is None
+                    yield None if strange else flow.thing
+                elif isinstance(flow.thing, Unknown) and not any(isinstance(x.thing, Obj) for x in flows):
+                    yield None
+
+    def _of_classes(
+        self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None, wanted: frozenset[str]
+    ) -> Iterator[Source]:
+        """What the bodies of classes say that stand where parts may: a handler's, of which a server makes its own objects."""
+        for flows in self._handed(obj, table, name, binds):
+            for flow in flows:
+                for target, _ in self.resolver.unwrap(flow.thing, (), obj.frame) if obj.frame is not None else ():
+                    if isinstance(target, ClassVal):
+                        kind = self.resolver.external_type(Obj("any", target.klass, None, None))
+                        yield from self.of_class_body(target.klass, kind, wanted)
+
+    def _handed(self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None) -> Iterator[list[Flow]]:
+        """What stands in each place for a part."""
         for level in table.mro(name):
             for part in level.parts:
                 flows: list[Flow] = []
@@ -1061,14 +1100,7 @@ class Slots:
                         bind, _ = self.find_bind(part.arg, part.pos if part.pos is not None else 0, args)
                         if bind is not None:
                             flows.extend(self.resolver.ask(bind.expr, bind.frame))
-                for flow in flows:
-                    if isinstance(flow.thing, Obj) and flow.thing not in seen:
-                        seen.add(flow.thing)
-                        # What a class of the program does whose base nobody described is not known.
-                        strange = isinstance(flow.thing.type, Klass) and table.type(self.resolver.external_type(flow.thing)) is None
-                        yield None if strange else flow.thing
-                    elif isinstance(flow.thing, Unknown) and not any(isinstance(x.thing, Obj) for x in flows):
-                        yield None
+                yield flows
 
     # ------------------------------------------------------------ delegation
 

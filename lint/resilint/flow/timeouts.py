@@ -12,7 +12,7 @@ from resilint.flow.data_sources import endless_sources
 from resilint.flow.deadlines import Deadline
 from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import Slot, Source, say_seconds
-from resilint.flow.values import Absent, Null, Num, Obj, Unknown
+from resilint.flow.values import Absent, ClassVal, Null, Num, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import ENOUGH, Endless, Wait
 from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
@@ -482,6 +482,7 @@ def written_slots(program: Program) -> Iterator[WrittenSlot]:
         calls |= {b.option.rpartition(".")[2] for t in types for b in t.bounds if b.option}
         yield from _at_calls(program, language, frozenset(calls))
         yield from _in_fields(program, language, types)
+        yield from _in_class_bodies(program, language, types)
         yield from _in_wrong_units(program, language, timed)
 
 
@@ -523,6 +524,23 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                         for slot in slots.classified(row, flows, target.holder, (site.fn, bind.expr)):
                             if slot.flow is not None:
                                 yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
+
+
+def _in_class_bodies(program: Program, language: str, types: list[TypeEntry]) -> Iterator[WrittenSlot]:
+    """Attributes of class bodies that the type below the class reads."""
+    resolver = program.resolver
+    attributes = {b.class_attr for t in types for b in t.bounds if b.class_attr}
+    for klass in program.names.all_classes() if attributes else ():
+        if klass.module.language != language or klass.module.is_test or attributes.isdisjoint(klass.fields):
+            continue
+        kind = resolver.external_type(Obj("any", klass, None, None))
+        for row in resolver.table(klass.module).bounds(kind) if kind else ():
+            init = klass.fields[row.class_attr].init if row.class_attr in klass.fields else None
+            if row.class_attr is None or init is None:
+                continue
+            where = (klass.module.functions[0], init)
+            for slot in program.slots.classified(row, resolver.class_field(klass, row.class_attr), None, where):
+                yield WrittenSlot(slot, where, f"{kind}.{row.class_attr}", None)
 
 
 def _in_wrong_units(program: Program, language: str, timed: list[CallEntry]) -> Iterator[WrittenSlot]:
@@ -651,7 +669,8 @@ def servers_without_timeout(program: Program) -> Iterator[Fault]:
         table = program.knowledge.of(language)
         types = [t for lib in table.libraries for t in lib.types if t.needs]
         helpers = {n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.server for n in c.names}
-        names = frozenset({n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases, *t.made_by)})
+        own = _subclasses_of(program, language, {t.name for t in types})
+        names = frozenset({n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases, *t.made_by)} | own)
         for fn in program.names.calling((names | helpers).__contains__, language):
             if fn.module.is_test:
                 continue
@@ -669,17 +688,49 @@ def servers_without_timeout(program: Program) -> Iterator[Fault]:
                     if entry is not None and entry.needs:
                         server = Obj("call", entry.name, frame, site.call, target.name, target.holder)
                         yield from _server(program, entry, server, fn, site.call)
+                    if site.last in own and isinstance(target.flow.thing, ClassVal):
+                        klass = target.flow.thing.klass
+                        made = Obj("new", klass, frame, site.call)
+                        entry = table.type(resolver.external_type(made))
+                        if entry is not None and entry.needs:
+                            yield from _server(program, entry, made, fn, site.call)
                     if target.entry is not None and target.entry.server is not None:
                         kind_entry = table.type(target.entry.server)
                         if kind_entry is not None:
                             yield from _helper(program, kind_entry, target.name, target.holder, fn, site)
 
 
+def _subclasses_of(program: Program, language: str, kinds: set[str]) -> set[str]:
+    """The names of classes of the program that stand on one of these types; in Go embedding makes no server of a type."""
+    if language != "python":
+        return set()
+    resolver = program.resolver
+    return {
+        klass.name
+        for klass in program.names.all_classes()
+        if klass.module.language == language and klass.decl.bases and resolver.external_type(Obj("any", klass, None, None)) in kinds
+    }
+
+
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def _is_local(program: Program, entry: TypeEntry, obj: Obj) -> bool:
+    """Whether a server listens to its own machine only, where nobody holds it up."""
+    made = program.slots.made_with(obj) or ()
+    places = (program.slots.find_bind(place.arg, place.pos, made)[0] for place in entry.listens)
+    return any(_names_local(bind.expr) for bind in places if bind is not None)
+
+
+def _names_local(expr: f.Expr) -> bool:
+    return any(isinstance(x, f.Lit) and x.value in _LOCAL for x in walk(expr))
+
+
 def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node) -> Iterator[Fault]:
     wanted = frozenset(s for need in entry.needs for s in need.any)
     sources = program.slots.of_object(obj, wanted)
     unmet = [need for need in entry.needs if not _met(need, sources) and not (need.quiet_for_streams and _streams(program, fn))]
-    if not unmet:
+    if not unmet or _is_local(program, entry, obj):
         return
     unmet = [need for need in unmet if not _met_by_each(program, entry, need, obj, fn.module.language)]
     if not unmet:

@@ -136,6 +136,8 @@ def _call(entry: CallEntry, names: tuple[str, ...]) -> Iterator[str]:
     if entry.returns is not None:
         by = "".join(f", {kind} for {constant}" for constant, kind in sorted(entry.returns_by.items()))
         yield f"  gives: {entry.returns}{by}"
+    if entry.wraps is not None:
+        yield f"  makes of a function: {entry.wraps}"
     if entry.watches is not None:
         yield f"  watches: argument {entry.watches + 1}"
     if entry.holder is not None:

@@ -246,6 +246,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Every method that is not listed behaves like this canonical call (generated stubs, SDK clients)."""
     any_except: tuple[str, ...] = ()
     """Patterns (fnmatch) of methods that `any_method` leaves out: they wait for nobody."""
+    pair: bool = False
+    """What makes it gives a tuple of its ends, each of which counts as the whole: a channel."""
     exits: Literal["joins", "cancels", "closes"] | None = None
     """What leaving its `with` block does with work that still runs."""
     holder: str | None = None
@@ -620,6 +622,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """It only starts it and returns at once; the wait is where its result is awaited: a future, a publisher."""
     server: str | None = None
     """For `serve` helpers without a server object: the type whose needs it can never meet."""
+    wraps: str | None = None
+    """A decorator: the type whose methods and attributes a function under it has, beside what it does when it is called."""
     watches: int | None = None
     """Position of an object, or a collection of them, that it tells to be ready: what waits on one then need not wait long."""
     takes: int | None = None
