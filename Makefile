@@ -27,8 +27,11 @@ SOAK ?= --files 20000
 soak: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.fuzz.soak $(SOAK)
 
+# Beside other linters, on a million lines of Python and half a million each of Go and Java: half an hour or more.
+# BENCH="--only salt --peers none --runs 1" does a part of it.
+BENCH ?=
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python -m benchmarks.speed $(BENCH)
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python docs/site/build.py build/site
