@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from resilint import Finding, Rule, Severity
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in program.timeouts.missing["network"]:
+    for fault in chain(program.timeouts.missing["network"], program.made_of_settings.clients):
         yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity, fix=fault.fix)
 
 

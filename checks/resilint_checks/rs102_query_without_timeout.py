@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in chain(program.timeouts.missing["query"], program.setting_faults.queries):
+    for fault in chain(program.timeouts.missing["query"], program.setting_faults.queries, program.made_of_settings.queries):
         yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity, fix=fault.fix)
 
 

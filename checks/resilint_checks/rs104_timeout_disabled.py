@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in chain(program.timeouts.disabled, program.setting_faults.disabled):
+    for fault in chain(program.timeouts.disabled, program.setting_faults.disabled, program.made_of_settings.disabled):
         yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity, fix=fault.fix)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in chain(program.timeouts.mismatched, program.setting_faults.mismatched):
+    for fault in chain(program.timeouts.mismatched, program.setting_faults.mismatched, program.made_of_settings.mismatched):
         yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity, fix=fault.fix)
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from resilint.flow.inversions import Inversions
     from resilint.flow.lists import Lists
     from resilint.flow.lost_causes import LostCauses
+    from resilint.flow.made_of_settings import MadeOfSettings
     from resilint.flow.mending import Mending
     from resilint.flow.offers import Offers
     from resilint.flow.policies import Policies
@@ -359,6 +360,13 @@ class Program:
         from resilint.flow.setting_faults import SettingFaults
 
         return SettingFaults(self)
+
+    @cached_property
+    def made_of_settings(self) -> MadeOfSettings:
+        """What is wrong with what frameworks make of settings in Python files, by kind of fault."""
+        from resilint.flow.made_of_settings import MadeOfSettings
+
+        return MadeOfSettings(self)
 
     def shared_servers(self) -> Iterator[Fault]:
         """RPC servers of settings on whose one pool of threads several services are exported."""

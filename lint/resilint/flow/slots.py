@@ -1022,7 +1022,7 @@ class Slots:
         flows = self.resolver.ask(expr, self.resolver.frame(fn))
         return any(isinstance(x.thing, Obj) and (x.thing == obj or _same_object(x.thing, obj)) for x in flows)
 
-    def _speaking_of(self, word: str, language: str) -> list[Module]:
+    def speaking_of(self, word: str, language: str) -> list[Module]:
         """Files of a language whose text holds a word."""
         key = (word, language)
         found = self._speaking.get(key)
@@ -1036,7 +1036,7 @@ class Slots:
 
     def _statement(self, row: Bound, obj: Obj) -> Iterator[Slot]:
         assert row.statement is not None
-        for module in self._speaking_of(row.statement, self.language(obj)):
+        for module in self.speaking_of(row.statement, self.language(obj)):
             for fn in module.functions:
                 if not fn.head.calls:
                     continue

@@ -792,6 +792,21 @@ class SurfaceRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Environment variables that hold such options."""
 
 
+class MadeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a framework makes of settings of a Python file: a client or connection for each entry of a mapping, or for one name."""
+
+    setting: str
+    """Key of a surface; with `*` as its last segment it is a mapping, and each of its values describes one."""
+    kind: str
+    """Key of the description, or setting beside the name, whose text says what is made."""
+    types: dict[str, str]
+    """Such texts, and the type that is made; `""` where none is written."""
+    arguments: str | None = None
+    """Key of the description with a mapping of arguments that it is made with."""
+    keys: dict[str, str] = {}
+    """Settings beside the name that are arguments, too, and the names of those."""
+
+
 class KeysRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A complete list of what may stand below a key that a framework owns: whatever else stands there is read by nobody."""
 
@@ -1187,6 +1202,7 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     spellings: tuple[Spelling, ...] = ()
     surfaces: tuple[SurfaceRow, ...] = ()
     keys: tuple[KeysRow, ...] = ()
+    made: tuple[MadeRow, ...] = ()
     moved: tuple[MovedRow, ...] = ()
     pools: tuple[PoolRow, ...] = ()
     containers: tuple[ContainerRow, ...] = ()
