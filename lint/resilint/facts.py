@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-READER_VERSION = 7
+READER_VERSION = 8
 """Raised with every change of this module or of a reader: cached facts of another version are not used."""
 
 

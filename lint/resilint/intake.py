@@ -255,12 +255,15 @@ def read_file(root: str, path: str, kind: str) -> Outcome:
 
 def read_bytes(data: bytes, path: str, kind: str) -> Outcome:
     """The facts of a file with these bytes, as `read_file` gives them."""
+    from resilint.read import TooMuchWork
     from resilint.read.encoding import as_read
 
     if kind == "text":
         return Outcome(path, b"", encode(FileFacts("text")))
     try:
         facts = facts_of(as_read(data, kind), path, kind)
+    except TooMuchWork as refusal:
+        return Outcome(path, b"", b"", str(refusal))
     except Exception as crash:
         return Outcome(path, b"", b"", f"the {kind} reader failed: {type(crash).__name__}: {crash}", crash=True)
     return Outcome(path, key_of(data, kind, dialect(kind, path)), facts)

@@ -135,6 +135,8 @@ BOMBS = {
     "self.py": SELF_PYTHON,
     "self.go": SELF_GO,
     "Self.java": SELF_JAVA,
+    "Hopeless.java": "case 1: " * 3000,
+    "hopeless.go": "package a\n" + "match x:\n case " * 1500,
     "expression.py": "x = " + " + ".join(["'a'"] * 20_000) + "\n" + "y = " + " if a else ".join("abc" * 500) + "\n",
 }
 

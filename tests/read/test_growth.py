@@ -1,11 +1,15 @@
-"""Facts grow with the file, whatever is nested in what: what stands twice in them at each level would double at each level."""
+"""Facts grow with the file, whatever is nested in what: what stands twice in them at each level would double at each level.
+And so does the time that reading takes, whatever the file repeats."""
 
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
+from resilint.facts import decode
 from resilint.intake import read_bytes
+from resilint.read import treesitter
 
 EXPRESSIONS = {
     "python": (
@@ -144,3 +148,77 @@ def test_rows_of_operators_end(unit: str) -> None:
         source = around.replace("{}", unit * 200 + "x").replace("{{", "{").replace("}}", "}")
         outcome = read_bytes(source.encode(), path, kind)
         assert not outcome.crash and len(outcome.facts) < 200_000
+
+
+# ---------------------------------------------------------------- broken code
+
+# What took the square of its length or worse, found by trying pairs of tokens: 20 kB took up to 20 s.
+BROKEN = [
+    ("a.go", "go", "match x:\n case ", "package a\n"),
+    ("a.go", "go", "[a]<-", "package a\nfunc f() {\n x := "),
+    ("a.go", "go", "/*struct ", ""),
+    ("A.java", "java", ">a = ", "class A { "),
+    ("A.java", "java", "case 1: ", ""),
+    ("A.java", "java", "List<", ""),
+    ("A.java", "java", ",/*", "class A { void f() { x = "),
+    ("a.py", "python", "and +", "def f():\n  x = "),
+    ("a.py", "python", '"\\', ""),
+    ("a.py", "python", "#class A:\n ", "def f():\n  x = "),
+    ("a.tf", "hcl", "a = f(/*", ""),
+    ("nginx.conf", "nginx", 'content_by_lua_block {\\"', ""),
+]
+
+
+@pytest.mark.parametrize(("path", "kind", "unit", "before"), BROKEN, ids=[f"{kind} {unit!r}" for _, kind, unit, _ in BROKEN])
+def test_reading_broken_code_takes_no_longer_for_its_length(path: str, kind: str, unit: str, before: str) -> None:
+    def seconds(size: int) -> float:
+        data = (before + unit * (size // len(unit))).encode()
+        begin = time.process_time()
+        outcome = read_bytes(data, path, kind)
+        taken = time.process_time() - begin
+        assert not outcome.problem and decode(outcome.facts).errors
+        return taken
+
+    # 4 times the bytes; the square of them would be 16. Below some hundredths of a second the clock and what is imported count.
+    assert seconds(20_000) < 9 * max(seconds(5_000), 0.06)
+
+
+HOPELESS = [
+    ("a.go", "go", "func sound() {\n\twork()\n}\n", "match x:\n case "),
+    ("A.java", "java", "class A {\n    void sound() { work(); }\n}\n", "case 1: "),
+    ("a.py", "python", "def sound():\n    work()\n\n", "--> "),
+]
+
+
+@pytest.mark.parametrize(("path", "kind", "sound", "unit"), HOPELESS)
+def test_what_stands_in_front_of_a_hopeless_place_is_read_and_one_error_says_where_that_ends(
+    path: str, kind: str, sound: str, unit: str
+) -> None:
+    data = (sound * 20 + unit * 1500).encode()
+    outcome = read_bytes(data, path, kind)
+    facts = decode(outcome.facts)
+    assert [function.name for function in facts.functions].count("sound") == 20
+    (error,) = facts.errors
+    assert error.message == "too broken to be read from here on"
+    assert len(sound) * 20 <= error.at < len(sound) * 20 + 4000
+    # Work is counted, not time: another run says the same.
+    assert read_bytes(data, path, kind) == outcome
+
+
+def test_sound_code_is_never_too_much_work() -> None:
+    for path, kind, source in (
+        ("a.go", "go", "package a\n\n" + "func f() { x := []int{1, 2, 3}; if x { y(z{a: 1}) } }\n" * 1500),
+        ("A.java", "java", "class A { " + "int f(int a) { return a < 1 ? (b) c : d.e(x -> a + 1); }\n" * 1500 + "}"),
+        ("a.py", "python", "def f(a, b=1, *c):\n    # why\n    return [a + 1 for a in b if c] or {1: 2, **a}\n\n" * 1500),
+        # A comment behind the last brace, longer than any unfinished statement may be.
+        ("A.java", "java", "class A { }\n" + "// license\n" * 1000),
+    ):
+        outcome = read_bytes(source.encode(), path, kind)
+        assert not outcome.problem and not decode(outcome.facts).errors
+
+
+def test_a_file_that_only_the_clock_stops_has_no_facts_that_could_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(treesitter, "_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(treesitter, "_SECONDS_PER_BYTE", 0.0)
+    outcome = read_bytes(b"0x\n " * 2000, "a.py", "python")
+    assert "takes too long" in outcome.problem and not outcome.crash and not outcome.facts and not outcome.key

@@ -31,11 +31,15 @@ READERS = {
 `kinds` what else there is to know of each."""
 
 
+class TooMuchWork(Exception):
+    """A file that takes its parser too long. What could be said of it would depend on the machine: nothing is said or kept."""
+
+
 def read(data: bytes, kind: str, dialect: str = "") -> bytes:
     """The encoded facts of a file's bytes. `dialect` is what `kinds.dialect` gives.
 
     Pure, so that its result can be cached by the hash of the arguments and the reader's version.
-    Raises `KeyError` for a kind without reader.
+    Raises `KeyError` for a kind without reader, and `TooMuchWork`.
     """
     module = import_module(READERS[kind])
     try:

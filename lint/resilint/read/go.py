@@ -83,7 +83,7 @@ from resilint.read.lowering import (
     true,
     type_of,
 )
-from resilint.read.treesitter import ERROR_KIND
+from resilint.read.treesitter import ERROR_KIND, parsed
 
 _GRAMMAR = Grammar(
     Language(tree_sitter_go.language()),
@@ -211,15 +211,15 @@ _NO_CLASS = Class("", "", "alias", 0, 0, 0)
 
 def read(data: bytes) -> FileFacts:
     """The facts of a Go file. Never raises; broken parts stand in `errors`, sound ones are kept."""
-    root = _PARSER.parse(data).root_node
-    if root.has_error:
+    root, hard = parsed(_PARSER, data)
+    if root.has_error and hard is None:
         root = _parse_again(data, root)
     r = _Reader(data, root)
     kids = root.named_children
     _name_classes(r, kids)
     for kid in kids:
         _top(r, kid, 0)
-    return facts_of(r, root, "go")
+    return facts_of(r, root, "go", hard)
 
 
 _NEW_OF_VALUE = re.compile(rb"\bnew\((?=\s*(?:(?!func\b|struct\b|interface\b)[\w.]+\s*[({+\-*/%]|[\d\"'`\-+!^&<]))")
@@ -230,8 +230,8 @@ def _parse_again(data: bytes, root: Node) -> Node:
     changed = _NEW_OF_VALUE.sub(b"neu(", data)
     if changed == data:
         return root
-    again = _PARSER.parse(changed).root_node
-    return root if again.has_error else again
+    again, hard = parsed(_PARSER, changed)
+    return root if again.has_error or hard is not None else again
 
 
 # ---------------------------------------------------------------- top level

@@ -306,6 +306,8 @@ class _Reader:
             if byte in b"\r\n#" or (byte == b"/" and data[at : at + 2] == b"//"):
                 # Operators at the end of a line go on only inside of brackets.
                 break
+            if byte == b"/" and data[at : at + 2] == b"/*":
+                raise Broken(at, "comment is not closed")
             if byte == b'"':
                 _, at = self.string(at)
             elif byte in b"([{":

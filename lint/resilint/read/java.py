@@ -88,7 +88,7 @@ from resilint.read.lowering import (
     true,
     type_of,
 )
-from resilint.read.treesitter import ERROR_KIND
+from resilint.read.treesitter import ERROR_KIND, parsed
 
 _GRAMMAR = Grammar(
     Language(tree_sitter_java.language()),
@@ -244,11 +244,11 @@ _SELF = (Param("this", "self"),)
 
 def read(data: bytes) -> FileFacts:
     """The facts of a Java file. Never raises; broken parts stand in `errors`, sound ones are kept."""
-    root = _PARSER.parse(data).root_node
+    root, hard = parsed(_PARSER, data, (b";", b"}", b"*/"))
     r = _Reader(data, root)
     for kid in root.named_children:
         _top(r, kid, 0)
-    return facts_of(r, root, "java")
+    return facts_of(r, root, "java", hard)
 
 
 # ---------------------------------------------------------------- top level

@@ -178,8 +178,10 @@ class Reading:
         self.writes: set[str] = set()
 
 
-def facts_of(r: Reading, root: Node, language: Literal["go", "java"]) -> FileFacts:
-    """The facts of a file whose tree has been walked."""
+def facts_of(r: Reading, root: Node, language: Literal["go", "java"], hard: ReadError | None) -> FileFacts:
+    """The facts of a file whose tree has been walked; `hard` is where the tree ends before the file does."""
+    if hard is not None:
+        r.errors = [hard]
     r.functions[0] = Function(
         "<module>",
         "<module>",

@@ -23,7 +23,8 @@ _QUOTED = {34: re.compile(rb'"(?:[^"\\]++|\\(?s:.))*+"'), 39: re.compile(rb"'(?:
 _ESCAPE = re.compile(r"\\([\"'\\trn])")
 _MEANINGS = {"t": "\t", "r": "\r", "n": "\n"}
 _LUA_TOKEN = re.compile(rb"--\[=*\[|--|\[=*\[|[\"'{}]")
-_LUA_STRING = {34: re.compile(rb'"(?:[^"\\\n]++|\\(?s:.))*+"'), 39: re.compile(rb"'(?:[^'\\\n]++|\\(?s:.))*+'")}
+_LUA_STRING = {34: re.compile(rb'"(?:[^"\\\n]++|\\(?s:.))*+"?'), 39: re.compile(rb"'(?:[^'\\\n]++|\\(?s:.))*+'?")}
+"""Up to the end of its line where it is not closed."""
 
 
 def read(data: bytes) -> FileFacts:

@@ -37,7 +37,7 @@ from resilint.facts import (
     encode_block,
 )
 from resilint.read.comments import suppressions
-from resilint.read.treesitter import ERROR_KIND, broken_places, comment_finder, field_id, kind_ids
+from resilint.read.treesitter import ERROR_KIND, broken_places, comment_finder, field_id, kind_ids, parsed
 from resilint.text import says_generated
 
 MAX_DEPTH = 150
@@ -247,16 +247,16 @@ _STMT: dict[int, StatementHandler | None] = {}
 
 def read(data: bytes) -> FileFacts:
     """The facts of a Python file: functions, classes, imports and bodies; never raises on any input."""
-    root = _PARSER.parse(data).root_node
-    closed = _closed(data) if root.has_error else data
+    root, hard = parsed(_PARSER, data)
+    closed = _closed(data) if root.has_error or hard is not None else data
     walk = _Walk(closed)
     walk.new_index()
     block: list[Tree] = []
-    _statements(walk, cast(_Node, root if closed is data else _PARSER.parse(closed).root_node), 0, block)
+    _statements(walk, cast(_Node, root if closed is data else parsed(_PARSER, closed)[0]), 0, block)
     walk.bodies[0] = _encoded(block)
     walk.functions[0] = _described(walk, Function("<module>", "<module>", "module", 0, len(data), 0), walk.scope)
-    errors = broken_places(root, data)
-    if walk.cut is not None:
+    errors = broken_places(root, data) if hard is None else [hard]
+    if walk.cut is not None and hard is None:
         errors.append(walk.cut)
     return FileFacts(
         kind="python",
@@ -272,7 +272,7 @@ def read(data: bytes) -> FileFacts:
 
 
 _SCAN = re.compile(
-    rb"""(?P<text>\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\\n]|\\.)*["\n]|'(?:[^'\\\n]|\\.)*['\n]|\#[^\n]*)"""
+    rb"""(?P<text>\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\\n]++|\\.)*+["\n]?|'(?:[^'\\\n]++|\\.)*+['\n]?|\#[^\n]*)"""
     rb"""|(?P<open>[(\[{])|(?P<close>[)\]}])"""
     rb"""|^(?P<line>[ \t]*)(?:def|class|return|raise|try|except|finally|with|while|import|pass|break|continue|del|global|nonlocal"""
     rb"""|assert|elif|async[ \t]+(?:def|with))\b""",

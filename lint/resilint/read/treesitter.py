@@ -1,14 +1,16 @@
-"""What the readers built on tree-sitter share: kinds of nodes, broken places, comments."""
+"""What the readers built on tree-sitter share: parsing within bounds, kinds of nodes, broken places, comments."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from time import thread_time
 from typing import cast
 
-from tree_sitter import Language, Node
+from tree_sitter import Language, Node, Parser, Point
 
 from resilint.facts import ReadError
+from resilint.read import TooMuchWork
 from resilint.read.comments import CommentAt, covering
 
 ERROR_KIND = 65535
@@ -16,6 +18,89 @@ ERROR_KIND = 65535
 
 MAX_ERRORS = 5
 """Broken places kept per file; a file gives one finding anyway."""
+
+_STRIDE = 12
+"""Bytes of source for which a parser may take one step of a hundred operations. Sound code takes one for 50 to 300 bytes."""
+_MOST_STEPS = 10_000
+"""Steps besides, for broken places: half a second. Recovery from an error tries out what the file may mean, and some errors take
+the square of the bytes behind them, or worse."""
+_LOOKS = 20
+"""How often each byte may be looked at. Sound code is looked at little more than once; where a comment has no end, all the rest of
+the file may be looked through at every word."""
+_MOST_LOOKS = 20_000_000
+"""Bytes besides that may be looked at again."""
+_CALM = 0.05
+"""The part of what may be spent besides that does not yet mean that a place is hard to read."""
+_CHUNK = 8192
+_LONGEST_TAIL = 2000
+"""Bytes that may stand behind the last end of a statement or block. Where a file ends in the midst of many things that have begun,
+the parser weighs all that they may mean at once, in the square of their number or worse, and asks nobody."""
+_MOST_SECONDS = 2.0
+_SECONDS_PER_BYTE = 1e-6
+"""Of the processor, besides: ten times what sound code takes, so that the clock never decides about a file that somebody wrote."""
+
+
+def parsed(parser: Parser, data: bytes, ends: tuple[bytes, ...] = ()) -> tuple[Node, ReadError | None]:
+    """The root of the syntax tree; with it the place from which on the file was too much work to parse, and is no part of the tree.
+
+    Work is counted in steps and bytes of the parser, not in time: the same bytes give the same tree on every machine. Hundreds of
+    kilobytes of which nothing makes sense are few steps that take long, and raise `TooMuchWork`. `ends` is how statements, blocks
+    and comments end, where the language has such marks: sound files have one of them near their end.
+    """
+    cut = len(data)
+    tail = max(data.rfind(mark) for mark in ends) + _LONGEST_TAIL if ends else cut
+    if tail < cut:
+        root, _ = _within_bounds(parser, data[:tail])
+        if root is None or root.has_error:
+            cut = tail
+    for _ in range(3):
+        root, hard = _within_bounds(parser, data[:cut])
+        if root is not None:
+            return root, None if cut == len(data) else _hard(cut)
+        # What stands in front of the hard place is read as if the file ended there.
+        cut = data.rfind(b"\n", 0, hard) + 1
+    return parser.parse(b"").root_node, _hard(0)
+
+
+def _hard(at: int) -> ReadError:
+    return ReadError(at, "too broken to be read from here on")
+
+
+def _within_bounds(parser: Parser, data: bytes) -> tuple[Node | None, int]:
+    """The root of the syntax tree; `None` where that takes too much work, with the place where the work began to."""
+    steps = looked = calm = 0
+    behind = -1
+    end = thread_time() + _MOST_SECONDS + len(data) * _SECONDS_PER_BYTE
+
+    def is_enough(at: int, _: bool) -> bool:
+        nonlocal steps, calm
+        steps += 1
+        spent = max((steps - at / _STRIDE) / _MOST_STEPS, (looked - at * _LOOKS) / _MOST_LOOKS)
+        if spent < _CALM:
+            calm = at
+            if steps % 50 == 0 and thread_time() > end:
+                raise TooMuchWork(f"nothing of it makes sense to the parser, which takes too long for its {len(data)} bytes")
+        return spent > 1
+
+    def rest(at: int, _: Point) -> bytes:
+        nonlocal looked, behind
+        if at == behind:
+            # Who asks for the next part has gone through the one before.
+            looked += _CHUNK
+            if looked > _MOST_LOOKS + len(data) * _LOOKS:
+                # Said to end here, until `is_enough` is asked, which is soon.
+                return b""
+        behind = at + _CHUNK
+        return data[at:behind]
+
+    try:
+        return parser.parse(rest, progress_callback=is_enough).root_node, 0
+    except ValueError:
+        # All that it says of a parse that was stopped.
+        return None, calm
+    finally:
+        # One that was stopped would be gone on with.
+        parser.reset()
 
 
 def kind_ids(language: Language, name: str, *, named: bool = True) -> tuple[int, ...]:
