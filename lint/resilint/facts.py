@@ -432,7 +432,7 @@ class Param(Struct, frozen=True, gc=False, array_like=True):
     type: Type | None = None
     default: Expr | None = None
     decorators: tuple[Expr, ...] = ()
-    """Java: annotations, as those of functions."""
+    """Java: annotations, as those of functions. Python: the calls in the metadata of `Annotated`."""
 
 
 class Function(Struct, frozen=True, gc=False, array_like=True):

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from resilint import facts as f
 from resilint.discover import is_generated
-from resilint.facts import Block, Class, FileFacts, Function, Param, Type, decode, decode_block, encode
+from resilint.facts import Block, Call, Class, FileFacts, Function, Param, Type, decode, decode_block, encode
 from resilint.read import read as read_encoded
 from resilint.read.python import MAX_DEPTH, parse_type, read
 
@@ -718,6 +718,17 @@ def test_depends_in_annotated_leaves_its_names() -> None:
     facts = code("def route(db: Annotated[Session, Depends(get_db)], q: Literal['(']): pass\n")
     assert facts.functions[1].params[0].type == Type("Session")
     assert facts.functions[0].calls == ("Depends",) and "get_db" in facts.functions[0].values
+
+
+def test_calls_in_the_metadata_of_a_parameter_are_kept_with_it() -> None:
+    facts = code(
+        "def route(db: typing.Annotated[Session, Depends(get_db), 'x'] = 1, n: int = 2, m: Annotated[int, Gt(0), Lt(9)]): pass\n"
+    )
+    assert [[getattr(d.fn, "name", "") for d in p.decorators if isinstance(d, Call)] for p in facts.functions[1].params] == [
+        ["Depends"],
+        [],
+        ["Gt", "Lt"],
+    ]
 
 
 # ---------------------------------------------------------------- types

@@ -15,7 +15,7 @@ from resilint import facts as f
 from resilint.flow.marks import Path, counts, is_met, keys_of, matches_path, pattern_of, plain, prefixes, steps_of
 from resilint.flow.slots import Slot, Source, decide, say_seconds
 from resilint.flow.spawns import short
-from resilint.flow.surfaces import Written, judge
+from resilint.flow.surfaces import Command, Written, judge
 from resilint.flow.values import Absent, FnVal, Frame, Null, Num, Obj, Text, Thing
 from resilint.homes import Homes
 from resilint.knowledge.schema import Bound, DeadlineRow, Library
@@ -428,31 +428,40 @@ class Aboves:
                     files[self.home(written.path)].append(case)
                 case.values[written.last] = self._value_of_setting(written)
         taken: set[str] = set()
-        for surface in library.surfaces:
-            if surface.prefix != prefix:
+        lines = [c for s in library.surfaces if s.prefix == prefix for c in self.program.surfaces.commands(s, keys)]
+        beside: dict[str, dict[str, _Value]] = defaultdict(dict)
+        for command in lines:
+            if command.variable and command.given:
+                beside[self.home(command.path)].update(self._given(command))
+        for command in lines:
+            if command.variable or (row.written_as and not re.search(row.written_as, command.text)):
                 continue
-            for command in self.program.surfaces.commands(surface, keys):
-                if row.written_as and not re.search(row.written_as, command.text):
-                    continue
-                home = self.home(command.path)
-                base = files.get(home, [])
-                if not command.given and (base or row.default is None):
-                    continue  # What its file of settings says holds as it is.
-                taken.add(home)
-                case = _Case(
-                    command.path,
-                    self.program.span(command.path, command.at, command.at + len(command.text.split("\n")[0].encode())),
-                )
-                if len(base) == 1:
-                    case.values.update(base[0].values)
-                elif base:
-                    continue
-                for key, (at, end, text) in command.given.items():
-                    case.values[key] = _Value((text,), self.program.span(command.path, at, end))
-                yield case
-        for home, cases in files.items():
+            home = self.home(command.path)
+            base = files.get(home, [])
+            if not command.given and home not in beside and (base or row.default is None):
+                continue  # What its file of settings says holds as it is.
+            taken.add(home)
+            case = _Case(
+                command.path,
+                self.program.span(command.path, command.at, command.at + len(command.text.split("\n")[0].encode())),
+            )
+            if len(base) == 1:
+                case.values.update(base[0].values)
+            elif base:
+                continue
+            case.values.update(beside.get(home, {}))
+            case.values.update(self._given(command))
+            yield case
+        for home in {**files, **beside}:
             if home not in taken:
-                yield from cases
+                for case in files.get(home) or [_Case(next(iter(beside[home].values())).span.path, None)]:
+                    case.values.update(beside.get(home, {}))
+                    yield case
+
+    def _given(self, command: Command) -> dict[str, _Value]:
+        """What a command line says of each key."""
+        places = command.given.items()
+        return {key: _Value((text,), self.program.span(command.path, at, end)) for key, (at, end, text) in places}
 
     def _case_of_module(self, module: Module, keys: Iterable[str]) -> _Case:
         top = module.functions[0]

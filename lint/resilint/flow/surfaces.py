@@ -124,6 +124,8 @@ class Command(NamedTuple):
     end: int
     text: str
     given: dict[str, tuple[int, int, str]]
+    variable: bool = False
+    """A variable with options for whatever command of the program runs beside it."""
 
 
 @dataclass(eq=False)
@@ -479,7 +481,9 @@ class Surfaces:
                 spelled[match[1].decode()]: (match.start(), match.end(), match[2].decode())
                 for match in option.finditer(source, at, end)
             }
-            yield Command(path, at, end, source[at:end].decode("utf-8", "replace"), given)
+            word = _LAST_WORD.search(source, max(at - _LONGEST_WORD, 0), at)
+            variable = word is not None and word[0].decode() in row.variables
+            yield Command(path, at, end, source[at:end].decode("utf-8", "replace"), given, variable)
 
     def _commands(
         self, row: SurfaceRow, names: Iterable[str]
@@ -678,6 +682,10 @@ def _serves(owner: frozenset[str], manifest: str, path: str) -> bool:
 
 # ---------------------------------------------------------------- commands
 
+_LONGEST_WORD = 80
+_LAST_WORD = re.compile(rb"\w+\Z")
+_ARGUMENTS = {"command": "args", "entrypoint": "command", "ENTRYPOINT": "CMD"}
+"""Keys of a program, and beside them those of its further words."""
 _LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)(?:\\\\)*+\r?(?:\n|\Z)")
 """Behind an odd number of backslashes the line goes on."""
 
@@ -703,6 +711,7 @@ def _command_lines(facts: f.FileFacts, source: bytes, start: re.Pattern[bytes]) 
     """Where the words of a command stand, in a file without its comments: in a list to its end, else to the end of the value if
     that is one line as its program sees it, else to the end of the line, which a backslash goes on with."""
     scalars = [s for s in facts.settings if s.kind == "str"]
+    further = {(s.doc, s.path): s for s in facts.settings if s.path[-1] in _ARGUMENTS.values()}
     around = {(s.doc, s.path): s for s in facts.settings if s.kind in ("list", "map")}
     starts = [s.at for s in scalars]
     for match in start.finditer(source):
@@ -724,9 +733,18 @@ def _command_lines(facts: f.FileFacts, source: bytes, start: re.Pattern[bytes]) 
             elif inside.path[-1].isdigit() or inside.path[-1] == "name":
                 holder = around.get((inside.doc, inside.path[:-1]))
                 end = holder.end if holder is not None else end
+                end = _with_arguments(inside.doc, inside.path[:-1], end, further)
             else:
                 end = min(end, inside.end) if "\n" in inside.text.strip() else inside.end
+                end = _with_arguments(inside.doc, inside.path, end, further)
         yield match.end(), end
+
+
+def _with_arguments(doc: int, path: Key, end: int, further: dict[tuple[int, Key], f.Setting]) -> int:
+    """The end of a command with the words that a key behind it adds: `args` to `command`."""
+    key = _ARGUMENTS.get(path[-1]) if path else None
+    beside = further.get((doc, (*path[:-1], key))) if key is not None else None
+    return beside.end if beside is not None and beside.at >= end else end
 
 
 def _is_needed(setting: f.Setting) -> bool:

@@ -10,7 +10,7 @@ from resilint import facts as f
 from resilint.flow.values import Bound, FnVal, Obj
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import EntryRow
-from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_name
+from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, last_name, walk
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -49,7 +49,7 @@ def entries_of(program: Program) -> dict[Fun, Entry]:
     """All entry points of a program. The first reason found counts, in this order: decorator or annotation, base class, signature,
     registration, assigned callback."""
     out: dict[Fun, Entry] = {}
-    for found in (_decorated, _annotated, _of_annotated_classes, _of_bases, _signed, _registered, _listed, _assigned):
+    for found in (_decorated, _annotated, _of_annotated_classes, _of_bases, _signed, _registered, _asked_for, _listed, _assigned):
         for fn, row, because, maker in found(program):
             known = out.get(fn)
             if known is None:
@@ -251,6 +251,37 @@ def _hands_over(site: CallSite, declared: frozenset[str]) -> bool:
         or (isinstance(a.value, f.Ref) and "." not in a.value.name)
         for a in site.call.args
     )
+
+
+def _asked_for(program: Program) -> Found:
+    """Functions that another one's header hands over: `x=Depends(user)`, `Annotated[User, Depends(user)]`, `dependencies=[…]`."""
+    resolver = program.resolver
+    wanted = _lasts(program, "python", "call")
+    near = _registrars(program, "python", program.knowledge.of("python"))
+    for fn in program.functions("python"):
+        lasts = near[fn.module.path] & wanted
+        if not lasts:
+            continue
+        frame = resolver.frame(fn.module.functions[max(fn.head.parent, 0)])
+        for call in _calls_in_header(fn):
+            if last_name(call.fn) not in lasts:
+                continue
+            for flow in resolver.ask(call.fn, frame):
+                name = resolver.canonical(flow.thing)
+                for row in resolver.table(fn.module).registration(name) if name else ():
+                    for at, bind in enumerate(resolver.binds(call, frame)):
+                        if bind.name == row.arg if bind.name is not None else at == row.pos:
+                            for given in resolver.ask(bind.expr, bind.frame):
+                                for found in _functions_in(program, given.thing):
+                                    yield found, row, f"registered with {name}", Maker(frame.fn, call, name)
+
+
+def _calls_in_header(fn: Fun) -> Iterator[f.Call]:
+    """Calls in the defaults and annotations of parameters, and in what decorators are given."""
+    exprs: list[f.Expr] = [expr for p in fn.head.params for expr in (p.default, *p.decorators) if expr is not None]
+    exprs += [arg.value for d in fn.head.decorators if isinstance(d, f.Call) for arg in d.args]
+    for expr in exprs:
+        yield from (node for node in walk(expr) if isinstance(node, f.Call))
 
 
 def _listed(program: Program) -> Found:

@@ -1875,12 +1875,12 @@ def _parameters(walk: _Walk, node: _Node, depth: int, *, has_self: bool = False)
         elif node_kind in (_K_DEFAULT_PARAMETER, _K_TYPED_DEFAULT):
             name, value = child.child_by_field_id(_F_NAME), child.child_by_field_id(_F_VALUE)
             type_node = child.child_by_field_id(_F_TYPE)
-            annotation = None if type_node is None else _type(walk, type_node, depth)
+            annotation, metadata = (None, ()) if type_node is None else _annotated(walk, type_node, depth)
             default = None if value is None else _struct(_EXPR[value.kind_id](walk, value, depth))
-            found.append(Param("" if name is None else walk.text(name), kind, annotation, default))
+            found.append(Param("" if name is None else walk.text(name), kind, annotation, default, metadata))
         elif node_kind == _K_TYPED_PARAMETER:
             type_node = child.child_by_field_id(_F_TYPE)
-            annotation = None if type_node is None else _type(walk, type_node, depth)
+            annotation, metadata = (None, ()) if type_node is None else _annotated(walk, type_node, depth)
             named = _solid_named(child)
             if not named:
                 continue
@@ -1891,7 +1891,7 @@ def _parameters(walk: _Walk, node: _Node, depth: int, *, has_self: bool = False)
             elif inner.kind_id == _K_DICT_SPLAT_PATTERN:
                 found.append(Param(walk.text(inner).lstrip("* "), "**", annotation))
             else:
-                found.append(Param(walk.text(inner), kind, annotation))
+                found.append(Param(walk.text(inner), kind, annotation, None, metadata))
         elif node_kind == _K_SPLAT_PATTERN:
             found.append(Param(walk.text(child).lstrip("* "), "*"))
             kind = "kw"
@@ -1960,6 +1960,22 @@ def _class(walk: _Walk, node: _Node, depth: int, out: list[Tree], decorators: tu
 
 
 # ---------------------------------------------------------------- types
+
+
+def _annotated(walk: _Walk, node: _Node, depth: int) -> tuple[Type, tuple[Expr, ...]]:
+    """A parameter's annotation, and the calls in its metadata: `Annotated[Session, Depends(get_session)]`."""
+    text = walk.data[node.start_byte : node.end_byte]
+    if b"(" not in text or not text.partition(b"[")[0].rstrip().endswith(b"Annotated"):
+        return _type(walk, node, depth), ()
+    calls: list[Expr] = []
+    inside = [node]
+    while inside:
+        at = inside.pop()
+        if at.kind_id == _K_CALL:
+            calls.append(_struct(_EXPR[at.kind_id](walk, at, depth + 1)))
+        else:
+            inside.extend(reversed(at.named_children))
+    return parse_type(text.decode("utf-8", "replace")), tuple(calls)
 
 
 def _type(walk: _Walk, node: _Node, depth: int) -> Type:
