@@ -267,6 +267,7 @@ def marked(check: Check, text: str) -> set[int]:
 def flake8_async(path: str, text: str) -> Iterator[Sample]:
     """A file as it stands and as its own tests rewrite it for the other libraries; `# error:` means the code of its name."""
     base = re.search(r"# BASE_LIBRARY (\w+)", text)
+    text = _imported(text)
     written = base[1].lower() if base else "trio"
     numbers = {
         number
@@ -279,6 +280,16 @@ def flake8_async(path: str, text: str) -> Iterator[Sample]:
         silent = f"# {library.upper()}_NO_ERROR" in text
         shown = path if library == written else str(Path(path).parent / library / Path(path).name)
         yield _whole(shown, _for_library(text, written, library), set() if silent else numbers)
+
+
+def _imported(text: str) -> str:
+    """Its samples use modules that they do not import; a comment in the first line makes room for what a program has there."""
+    first, _, rest = text.partition("\n")
+    used = {name.partition(".")[0] for name in re.findall(r"\b(?:httpx2?|io|os|subprocess|requests|time|urllib3?)\.\w+", text)}
+    missing = sorted(name for name in used if not re.search(rf"^\s*import {name}\b", text, re.MULTILINE))
+    if "urllib.request." in text:
+        missing.append("urllib.request")
+    return f"import {', '.join(missing)}\n{rest}" if missing and first.startswith("#") else text
 
 
 def _for_library(text: str, written: str, library: str) -> str:

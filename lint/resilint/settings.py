@@ -36,8 +36,10 @@ DEFAULT_TEST_PATHS = (
     "**/testdata/**",
     "**/scripts/**",
     "**/examples/**",
+    "**/benchmarks/**",
+    "**/bench_*.py",
 )
-"""Test code, examples and one-off scripts, judged from the program's root: some rules are quiet about them."""
+"""Test code, examples, benchmarks and one-off scripts, judged from the program's root: some rules are quiet about them."""
 
 
 # ---------------------------------------------------------------- what can be set

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fnmatch import translate
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from resilint.flow.pool_tasks import PoolFault, Task
 from resilint.flow.reach import Reach as NameReach
 from resilint.flow.spawns import WAITS, Reach, Spawn, short
 from resilint.flow.values import FnVal, Obj
-from resilint.flow.waits import METHODS_OF_BUILTINS
+from resilint.flow.waits import METHODS_OF_BUILTINS, CoroutineNames
 from resilint.knowledge.schema import CallEntry, TypeEntry
 from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Step
@@ -328,16 +327,6 @@ class Blocking:
     def _own_executors(self) -> bool:
         """Whether the program gives the container an executor of its own: an annotated method makes one."""
         return any(pool.fn.module.language == "java" and pool.fn.head.decorators for pool in self.program.pools.of_role("executor"))
-
-
-class CoroutineNames:
-    """Tells whether a canonical name belongs to calls that must be awaited."""
-
-    def __init__(self, patterns: list[str]) -> None:
-        self._pattern = re.compile("|".join(translate(p) for p in patterns)) if patterns else None
-
-    def __call__(self, name: str) -> bool:
-        return self._pattern is not None and self._pattern.match(name) is not None
 
 
 def _under_async(site: CallSite) -> bool:

@@ -35,6 +35,8 @@ _DEPTH = 4
 """Calls that are followed down to a wait that an interrupt ends."""
 _NEAR = 2
 """Steps down to such a wait within which whoever catches everything should have thought of it."""
+_LEAVES_AT_LAST = re.compile(rb"\bfinally\s*:[^\n]*\n(?:[^\n]*\n){0,20}?[ \t]+(?:return|break|continue)\b")
+"""Text in which a `finally` may leave its function or loop."""
 _THROWS = re.compile(rb"\)\s*(?:\[\s*\]\s*)*throws\b[^{};]*\bInterruptedException\b")
 _ASKS = re.compile(r"run|stop|clos|aliv|shutdown|terminat|done|is_set|exit|quit|cancel|active|enabled", re.IGNORECASE)
 """Tests of loops that ask whether to go on."""
@@ -80,7 +82,10 @@ class Swallowed:
         for module in code_modules(self.program, "python"):
             source = self.program.source(module.path)
             if b"async" not in source or not (
-                b"Cancel" in source or b"BaseException" in source or re.search(rb"except\s*:", source)
+                b"Cancel" in source
+                or b"BaseException" in source
+                or re.search(rb"except\s*:", source)
+                or (b"finally" in source and _LEAVES_AT_LAST.search(source))
             ):
                 continue
             for fn in module.functions:
@@ -114,6 +119,11 @@ class Swallowed:
                         node = f.Ref(types[0].at, types[-1].end, "") if types else f.Ref(handler.at, handler.at + len("except"), "")
                         yield _Caught(fn, stmt, arm, node, stmt.body, handler.body, found[0], handler.name or "", found[1])
                         break
+                else:
+                    last = next((s for s in stmt.final if isinstance(s, f.Return | f.Jump)), None)
+                    if last is not None and fn.module.language == "python":
+                        # What leaves a `finally` takes the place of the exception that was on its way.
+                        yield _Caught(fn, stmt, arm, last, (*stmt.body, *stmt.orelse), stmt.final, "finally", "", True)
             elif isinstance(stmt, f.With):
                 for item in stmt.items:
                     kinds = self._suppressed(item.value, fn)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from fnmatch import translate
+from functools import cache, cached_property
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
@@ -128,6 +129,16 @@ def _declared_here(program: Program, site: CallSite) -> bool:
     return isinstance(klass, Klass) and klass.decl.kind == "struct" and method in klass.methods
 
 
+class CoroutineNames:
+    """Tells whether a canonical name belongs to calls that must be awaited."""
+
+    def __init__(self, patterns: list[str]) -> None:
+        self._pattern = re.compile("|".join(translate(p) for p in patterns)) if patterns else None
+
+    def __call__(self, name: str) -> bool:
+        return self._pattern is not None and self._pattern.match(name) is not None
+
+
 class _Judge:
     """Decides what bounds a wait."""
 
@@ -145,12 +156,22 @@ class _Judge:
             return
         seen = set()
         for target, entry in self.program.described(site):
-            if entry.does in kinds and (target.name, target.holder) not in seen:
+            if entry.does in kinds and (target.name, target.holder) not in seen and not self._never_runs(target, site):
                 seen.add((target.name, target.holder))
                 frame = self.resolver.frame(site.fn)
                 wait = Wait(site.fn, site, frame, entry.does, target.name, entry, target, holder=target.holder)
                 self.judge(wait)
                 yield wait
+
+    def _never_runs(self, target: Target, site: CallSite) -> bool:
+        """Whether a coroutine is made and dropped: without an `await` it does not begin."""
+        dropped = isinstance(site.stmt, f.Do) and site.stmt.value is site.call and not site.awaited
+        return dropped and site.fn.module.language == "python" and self._coroutines(target.name)
+
+    @cached_property
+    def _coroutines(self) -> CoroutineNames:
+        libraries = self.program.knowledge.of("python").libraries
+        return CoroutineNames([pattern for library in libraries for pattern in library.coroutines])
 
     def judge(self, wait: Wait) -> None:
         """Fill in a wait's bound and, where it is endless, the ways."""
