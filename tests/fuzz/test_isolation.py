@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -11,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -164,7 +164,7 @@ def provoking(tmp_path: Path) -> Path:
     for name in MODULES:
         (root / f"{name}.py").write_text(EVIL.format(marker=str(root / "ran")))
     for number in range(3):
-        (root / f"large{number}.py").write_text("".join(f"def f{n}(x):\n    return g{n}(x)\n\n" for n in range(16_000)))
+        (root / f"large{number}.py").write_text("x = 1\n" + "# So much that it is read in several processes.\n" * 10_000)
     (root / "fault.py").write_text("import requests\n\nrequests.get('http://users/')\n")
     (root / "pyproject.toml").write_text('[build-system]\nrequires = ["./evil"]\nbuild-backend = "setup"\n')
     (root / ".gitattributes").write_text("* filter=evil diff=evil\n")
@@ -180,67 +180,90 @@ def provoking(tmp_path: Path) -> Path:
     return root
 
 
-def traced(root: Path, work: Path, *arguments: str) -> list[str]:
-    """The system calls of a run and all its processes that start programs, open sockets or change files."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
-    log = work / "strace.log"
-    calls = "execve,execveat,socket,connect,bind,sendto,open,openat,openat2,creat,rename,renameat,renameat2,unlink,unlinkat,mkdir"
-    environment: Mapping[str, str] = {
-        **os.environ,
-        "RESILINT_CACHE_DIR": str(work / "cache"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "TMPDIR": str(work / "tmp"),
-    }
-    (work / "tmp").mkdir(exist_ok=True)
-    # As the installed command does; `-P` would be handed on to the workers, and keep the folder from them.
-    command = work / "command" / "resilint"
-    command.parent.mkdir()
-    command.write_text("from resilint.cli import main\n\nif __name__ == '__main__':\n    main()\n")
-    done = subprocess.run(
-        [
-            "strace",
-            "-f",
-            "-qq",
-            "-y",
-            "-s",
-            "400",
-            "-e",
-            f"trace={calls}",
-            "-o",
-            str(log),
-            sys.executable,
-            str(command),
-            "check",
-            *arguments,
-        ],
-        cwd=root,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "ptrace" in done.stderr and not log.read_text():
-        pytest.skip(f"strace may not trace here: {done.stderr.strip()}")
-    assert done.returncode == 1 and "RS101" in done.stdout + done.stderr, done.stderr
-    return [line for line in log.read_text(errors="replace").splitlines() if " = -1 " not in line and "resumed" not in line]
+class Watched:
+    """What a run of its own and all its processes did: to Python's functions, and, where there is strace, to the system."""
+
+    def __init__(self, root: Path, work: Path, *arguments: str) -> None:
+        (work / "tmp").mkdir()
+        # As the installed command does; `-P` would be handed on to the workers, and keep the folder from them.
+        command = work / "command" / "resilint"
+        command.parent.mkdir()
+        command.write_text("from resilint.cli import main\n\nif __name__ == '__main__':\n    main()\n")
+        run = [sys.executable, str(command), "check", *arguments]
+        log, events = work / "strace.log", work / "events.log"
+        if shutil.which("strace") is not None and _may_trace():
+            run = ["strace", "-f", "-qq", "-y", "-s", "400", "-e", f"trace={CALLS}", "-o", str(log), *run]
+        done = subprocess.run(
+            run,
+            cwd=root,
+            env={
+                **os.environ,
+                "RESILINT_CACHE_DIR": str(work / "cache"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "TMPDIR": str(work / "tmp"),
+                "PYTHONPATH": os.pathsep.join(filter(None, (str(AUDIT), os.environ.get("PYTHONPATH")))),
+                "RESILINT_AUDIT_LOG": str(events),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1 and "RS101" in done.stdout + done.stderr, done.stderr
+        self.events: list[list[str]] = [json.loads(line) for line in events.read_text().splitlines()]
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        self.calls = [line for line in lines if " = -1 " not in line and "resumed" not in line]
+
+    def about(self, *events: str) -> list[str]:
+        """What the events of these names were about."""
+        return [" ".join(event[1:]) for event in self.events if event[0].startswith(events)]
 
 
-@pytest.mark.parametrize("option", ["", "--changed", "--diff"])
-def test_a_tree_that_tries_to_be_run_is_not(option: str, provoking: Path, tmp_path: Path) -> None:
-    lines = traced(provoking, tmp_path, "--jobs", "2", "--show-trace", *([option] if option else []), *_shown(option))
-    started = {match[1] for line in lines if (match := re.search(r'execve(?:at)?\((?:[^"]*)"([^"]+)"', line))}
-    assert {Path(one).name.rstrip("0123456789.") for one in started} <= {"python", "git"}
-    assert len([line for line in lines if "execve" in line and "spawn_main" in line]) >= 1
-    assert not [line for line in lines if re.search(r"\b(?:socket|connect|bind)\(", line)]
-    written = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|\b(?:creat|rename\w*|unlink\w*|mkdir)\(", line)]
+AUDIT = Path(__file__).parent / "audit"
+CALLS = "execve,execveat,socket,connect,bind,sendto,open,openat,openat2,creat,rename,renameat,renameat2,unlink,unlinkat,mkdir"
+
+
+def _may_trace() -> bool:
+    done = subprocess.run(["strace", "-qq", "-o", os.devnull, "true"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize("options", [(), ("--changed",), ("--diff", "--unsafe-fixes")], ids=" ".join)
+def test_a_tree_that_tries_to_be_run_is_not(options: tuple[str, ...], provoking: Path, tmp_path: Path) -> None:
+    run = Watched(provoking, tmp_path, "--jobs", "2", "--show-trace", *options)
     allowed = (str(tmp_path / "cache"), str(tmp_path / "tmp"), "/dev/null", "/dev/shm/", "/dev/tty")
-    assert not [line for line in written if not any(place in line for place in allowed)]
     assert not (provoking / "ran").exists()
 
+    # Python's own notes. Workers are Python too, and start as this process knows how to start them.
+    assert len([one for one in run.about("start") if "spawn_main" in one]) >= 1
+    assert all(one.split()[0] == "git" for one in run.about("subprocess.", "os.exec", "os.posix_spawn", "os.spawn", "os.system"))
+    assert not run.about("socket.")
+    assert run.about("exec") and not [one for one in run.about("exec") if one.startswith(str(provoking)) or not one]
+    assert len(run.about("sqlite3.connect")) >= 1
+    written = run.about(
+        "open", "sqlite3.connect", "os.re", "os.mk", "os.rm", "os.link", "os.sym", "os.ch", "os.tr", "os.ut", "shutil."
+    )
+    assert not [one for one in written if not any(place in one for place in allowed)]
 
-def _shown(option: str) -> tuple[str, ...]:
-    return ("--unsafe-fixes",) if option == "--diff" else ()
+    # The same of the system, which sees libraries in C and the processes of git besides.
+    if not run.calls:
+        return
+    started = {match[1] for line in run.calls if (match := re.search(r'execve(?:at)?\((?:[^"]*)"([^"]+)"', line))}
+    assert {Path(one).name.rstrip("0123456789.") for one in started} <= {"python", "git"}
+    assert len([line for line in run.calls if "execve" in line and "spawn_main" in line]) >= 1
+    assert not [line for line in run.calls if re.search(r"\b(?:socket|connect|bind)\(", line)]
+    opened = [line for line in run.calls if re.search(r"O_WRONLY|O_RDWR|O_CREAT|\b(?:creat|rename\w*|unlink\w*|mkdir)\(", line)]
+    assert not [line for line in opened if not any(place in line for place in (*allowed, str(tmp_path / "events.log")))]
+
+
+def test_what_a_program_does_to_the_world_is_noted(tmp_path: Path) -> None:
+    """The twin of the test above: its notes would show what it asks them for."""
+    (tmp_path / "evil.py").write_text(EVIL.format(marker=str(tmp_path / "ran")).replace("connect(", "connect_ex("))
+    events = tmp_path / "events.log"
+    environment = {**os.environ, "PYTHONPATH": str(AUDIT), "RESILINT_AUDIT_LOG": str(events)}
+    subprocess.run([sys.executable, "-c", "import evil"], cwd=tmp_path, env=environment, check=True)
+    noted = [json.loads(line) for line in events.read_text().splitlines()]
+    assert {"start", "open", "exec", "socket.__new__", "socket.connect", "os.system"} <= {event[0] for event in noted}
+    assert ["exec", str(tmp_path / "evil.py")] in noted and ["open", str(tmp_path / "ran")] in noted
 
 
 def test_workers_end_with_their_main_process(tmp_path: Path) -> None:
