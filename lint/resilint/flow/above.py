@@ -341,6 +341,11 @@ class Aboves:
             figures[:] = _loosest(figures)
         return found
 
+    def limits(self, path: str, library: Library) -> bool:
+        """Whether settings or command lines of a library limit, by themselves, what the service of a file does with it."""
+        figures = self._figures_at.get(self.home(path), [])
+        return any(figure.library.library == library.library and figure.row.side == "own" for figure in figures)
+
     def _targets(self, figure: WrittenLimit) -> list[str]:
         """The services whose entries a limit holds for: those it names, else the only one that comes into question."""
         homes = sorted(

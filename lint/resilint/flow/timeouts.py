@@ -735,6 +735,11 @@ def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node)
     unmet = [need for need in unmet if not _met_by_each(program, entry, need, obj, fn.module.language)]
     if not unmet:
         return
+    if any("request" in need.any for need in unmet):
+        library = program.resolver.table(fn.module).library_of(entry)
+        unmet = [need for need in unmet if "request" not in need.any or not program.above.limits(fn.module.path, library)]
+        if not unmet:
+            return
     disabled = [s for source in sources for s in source.slots if s.state == "disabled" and s.bound.slot in unmet[0].any]
     if disabled:
         return
