@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -84,6 +83,8 @@ class Baseline:
         with suppress(OSError, UnicodeDecodeError):
             if self.file.read_text("utf-8") == text:
                 return
+        from tempfile import NamedTemporaryFile
+
         try:
             with NamedTemporaryFile(
                 "w", encoding="utf-8", newline="\n", dir=self.file.parent, prefix=".resilint-", delete=False

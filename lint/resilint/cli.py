@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import click
 
 from resilint import __version__
 from resilint.own_files import reason
+from resilint.spelling import get_close_matches
 from resilint.terminal import is_terminal, knows_links, wants_color
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from resilint.discover import MAX_BYTES
 from resilint.git import GitError, MissingError, answer, ask, blobs
+from resilint.spelling import get_close_matches
 
 _LINK, _MODULE = "120000", "160000"
 _MOST_DEEP = 10
@@ -295,6 +294,8 @@ class Repository:
         if not gone or not here:
             return {}
         objects = self.top / os.fsdecode(self._ask("rev-parse", "--git-path", "objects").removesuffix(b"\n"))
+        from tempfile import TemporaryDirectory
+
         with TemporaryDirectory(prefix="resilint-") as folder:
             own = Path(folder)
             (own / "objects").mkdir()

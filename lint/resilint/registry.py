@@ -6,7 +6,6 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
@@ -15,6 +14,7 @@ from resilint import docs
 from resilint.docs import GROUP
 from resilint.engine_rules import ENGINE_RULES, UNKNOWN_RULE, UNREADABLE_FILE
 from resilint.model import Rule
+from resilint.spelling import get_close_matches
 
 OWN_PREFIX = "RS"
 _MODULE = re.compile(r"[a-z]+[0-9]+_\w+")

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -33,6 +32,7 @@ from resilint.reuse import Earlier
 from resilint.scope import Scope
 from resilint.seen import Brief, brief_of
 from resilint.settings import Service, Settings, SettingsError
+from resilint.spelling import get_close_matches
 from resilint.suppress import apply
 from resilint.text import Lines
 

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from resilint.globs import fault, matcher
 from resilint.model import Confidence, Severity, Span
 from resilint.own_files import UnusableError, check_aliases, read_text
+from resilint.spelling import get_close_matches
 
 if TYPE_CHECKING:
     from resilint.knowledge import Inline
