@@ -269,6 +269,11 @@ class Backlogs:
                 if not declared.fields and name < len(positional):
                     yield positional[name]
 
+    def _made_with(self, holder: Obj, names: tuple[str | int, ...]) -> Iterator[Bind]:
+        """Arguments of these names that an object was made with."""
+        if isinstance(holder.node, f.Call) and holder.frame is not None:
+            yield from (bind for bind in self.resolver.binds(holder.node, holder.frame) if bind.name in names)
+
     def _is_set(self, bind: Bind) -> bool:
         """Whether an argument is true, or not known to be false."""
         if isinstance(bind.expr, f.Lit):
@@ -351,7 +356,8 @@ class Backlogs:
             if row is None or target.holder is None:
                 continue
             declared = _Declared(DeclareRow(names=()), site.fn, site.call, target.binds, (), ())
-            if any(self._is_set(bind) and not _is_object(bind) for bind in self._given(declared, row.acknowledged)):
+            given = [*self._given(declared, row.acknowledged), *self._made_with(target.holder, row.acknowledged)]
+            if any(self._is_set(bind) and not _is_object(bind) for bind in given):
                 continue
             slots = self.program.slots
             sources = decide(s for s in slots.of_object(target.holder, frozenset({"prefetch"})) if s.bound.slot == "prefetch")

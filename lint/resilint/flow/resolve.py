@@ -698,7 +698,9 @@ class Resolver:
                 sub = self.names.submodule(target, imp.name)
                 if sub is not None:
                     return (Flow(ModVal(sub)),)
-                return unknown("a name of a package without __init__")
+                if imp.level:
+                    return unknown("a name of a package without __init__")
+                # Such a folder has nothing but its modules: another package of that name is meant.
             if imp.level:
                 return unknown("a relative import that leads nowhere")
             return (Flow(Ext(f"{imp.target}.{imp.name}")),)
@@ -2223,7 +2225,10 @@ class Resolver:
                     found = self.member(thing.module, name)
                     return found or unknown(f"no {name} in {thing.module.path}")
                 sub = self.names.submodule(thing.module, name)
-                return (Flow(ModVal(sub)),) if sub is not None else unknown("no such module")
+                if sub is not None:
+                    return (Flow(ModVal(sub)),)
+                # A folder without `__init__` has nothing but its modules: another package of that name is meant.
+                return self._external_name(f"{thing.module.rpartition('/')[2]}.{name}", frame)
             case PkgVal():
                 return self._go_member(thing.package, name) or unknown(f"no {name} in {thing.package.path}")
             case Ext():
