@@ -319,6 +319,37 @@ def test_loops_of_links_and_pipes_are_passed_over(in_git: bool, tree: Path) -> N
     assert codes(report()) == {}
 
 
+def test_states_of_a_hostile_tree_are_compared_to_the_end(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--changed` and `--staged` read what git keeps of such a tree besides what lies in it."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    (tree / "fault.py").rename(tree.parent / "fault.py")
+    for name, text in BOMBS.items():
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text(text)
+    for kind, name in NAMES.items():
+        (tree / kind).mkdir()
+        (tree / kind / name).write_bytes(bytes(range(256)) * 40)
+    for raw in NAMES_OF_FILES:
+        (tree / os.fsdecode(raw)).write_text("x = 1\n")
+    for number, data in enumerate((codecs.BOM_UTF8 + b"x = 1\r\n", "x = 1\n".encode("utf-16"), b"x = '\xff'\r")):
+        (tree / f"encoded{number}.py").write_bytes(data)
+    (tree / "one.py").symlink_to("two.py")
+    (tree / "two.py").symlink_to("one.py")
+    (tree / "device.py").symlink_to("/dev/zero")
+    (tree / "up").symlink_to("..")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "core.autocrlf=false")
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run([*git, *arguments], check=True)
+    os.mkfifo(tree / "pipe.py")
+    (tree.parent / "fault.py").rename(tree / "fault.py")
+    subprocess.run([*git, "add", "fault.py"], check=True)
+    for options in (["--changed"], ["--changed", "--staged"]):
+        found = report(*options)
+        assert not found["errors"] and codes(found) == {} and len(found["findings"]) == 1
+    assert not (tree / "ran").exists()
+
+
 def without_rights(*command: str) -> list[str]:
     """The command as one that may read only what its owner may: a superuser reads everything."""
     if os.geteuid() != 0:

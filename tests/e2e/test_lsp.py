@@ -953,3 +953,30 @@ def test_leaving_without_a_word_is_an_error_and_ends_every_process(root: Path) -
         raise AssertionError("a process goes on")
 
     run(test)
+
+
+def test_what_is_hostile_beside_or_in_a_document_keeps_no_diagnostics_back(root: Path) -> None:
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 60))
+    (root / "aliases.yaml").write_text(bomb)
+    (root / os.fsdecode(b"caf\xe9\nline.py")).write_text(APP)
+    (root / "binary.py").write_bytes(bytes(range(256)) * 40)
+    (root / "wide.py").write_text(APP, "utf-16")
+    (root / "loop.py").symlink_to("loop.py")
+    (root / "device.py").symlink_to("/dev/zero")
+    os.mkfifo(root / "pipe.py")
+
+    async def test() -> None:
+        async with editing(root) as editor:
+            uri = editor.open(root / "app.py")
+            assert codes(await editor.diagnostics(uri)) == [(4, "RS101")]
+            for text in (
+                "def f():\n  x = " + "and +" * 2000,
+                "(" * 20_000,
+                "\0" * 500,
+                "x = '\u202e" + "\\" * 9000,
+                "\r" * 9000 + "(",
+            ):
+                assert {code for _, code in codes(await editor.diagnostics(uri, editor.type(uri, text)))} == {"RS002"}
+            assert codes(await editor.diagnostics(uri, editor.type(uri, APP))) == [(4, "RS101")]
+
+    run(test)
