@@ -57,6 +57,9 @@ def soak(files: int, seed: int, kept: Path | None = None, start: int = 0) -> Out
     """Checks damaged programs until there were so many files. Those that fail are written below `kept`."""
     outcome = Outcome()
     number = start
+    with tempfile.TemporaryDirectory() as folder:
+        # What is imported and loaded once counts for no program.
+        check_program({"a.py": b"import requests\n"}, Path(folder) / "first")
     while outcome.files < files:
         name = f"{seed}-{number}"
         tree, damaged = damaged_program(random.Random(name))
