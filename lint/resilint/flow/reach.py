@@ -185,6 +185,7 @@ class Reach:
         found: set[str] = set()
         calls = [c for lib in table.libraries for c in lib.calls]
         owners = [(n.rpartition(".")[0], gives) for c in calls for gives in (c.returns, *c.returns_by.values()) for n in c.names]
+        owners += [(n.rpartition(".")[0], t.name) for lib in table.libraries for t in lib.types for n in t.made_by]
         for lib in table.libraries:
             for call in lib.calls:
                 if call.does in self.kinds:
@@ -219,7 +220,7 @@ class Reach:
             for kind in lib.types:
                 out.update(method for method, gives in kind.returns.items() if gives in self.types)
                 if kind.name in self.types:
-                    out.update(n.rpartition(".")[2] for n in kind.made_by)
+                    out.update(n.rpartition(".")[2].partition("#")[0] for n in kind.made_by)
         return frozenset(out)
 
     def _giving_by_attribute(self) -> frozenset[Module]:
@@ -242,7 +243,12 @@ class Reach:
 
     def _is_or_gives(self, canonical: str) -> bool:
         table = self.table
-        for kind in (table.constructs(canonical), table.made_by(canonical), table.instance(canonical)):
+        for kind in (
+            table.constructs(canonical),
+            table.made_by(canonical),
+            table.instance(canonical),
+            *table.components(canonical),
+        ):
             if kind is not None and kind.name in self.types:
                 return True
         returned = table.returned(canonical)

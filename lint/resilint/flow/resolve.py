@@ -886,9 +886,10 @@ class Resolver:
                 elif (position == 0 and frame.fn.module.language == "go") or self._is_pair(thing, frame):
                     out.append(flow)
                 elif isinstance(thing, Obj) and thing.kind == "call":
-                    out.append(
-                        Flow(Obj("call", "", thing.frame, thing.node, f"{thing.maker}#{position}", thing, thing.binds), flow.hops)
-                    )
+                    maker = f"{thing.maker}#{position}"
+                    made = self.table(frame.fn.module).made_by(maker)
+                    kind = made.name if made is not None else ""
+                    out.append(Flow(Obj("call", kind, thing.frame, thing.node, maker, thing, thing.binds), flow.hops))
                 else:
                     out.append(Flow(Unknown("part of something unknown")))
             flows = union(out)

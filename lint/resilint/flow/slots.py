@@ -992,7 +992,8 @@ class Slots:
         return any(kind is not None and table.text(f"{kind}.{last}") == key for kind in kinds)
 
     def method_calls(self, obj: Obj, method: str) -> Iterator[tuple[CallSite, tuple[Bind, ...]]]:
-        """Calls of a method on this object, anywhere; `conf.update` is the method of an attribute of it."""
+        """Calls of a method on this object, anywhere; `conf.update` is the method of an attribute of it, `channel().close`
+        of what a method of it gives."""
         language = self.language(obj)
         part, _, method = method.rpartition(".")
         for caller in self.program.names.callers(method):
@@ -1000,6 +1001,11 @@ class Slots:
                 continue
             for site in caller.body.calls:
                 if site.last != method:
+                    continue
+                if part.endswith("()"):
+                    owner = _called_on(site.call, part[:-2])
+                    if owner is not None and self._is(obj, owner, caller):
+                        yield site, self.resolver.binds(site.call, self.resolver.frame(caller))
                     continue
                 if part:
                     base = dotted(site.call.fn).removesuffix(f".{part}.{method}")
@@ -1165,19 +1171,22 @@ class Slots:
         name = self.resolver.external_type(obj)
         unclear = False
         delegates = [d for level in table.mro(name) for d in level.delegates]
+        # What goes through a part is bounded by the part's own words: `timeout` of a session, whatever its owner calls it.
+        calls = (table.call(f"{level.name}.{d}") for level in table.mro(name) for d in level.delegates)
+        supplied = args.union(row.arg for call in calls if call is not None for row in call.bounds if row.arg is not None)
         if isinstance(obj.type, Klass):
             for k in self.resolver.mro(obj.type)[0]:
                 for d in delegates:
                     method = k.methods.get(d)
-                    if method is not None and self.supplies(method, args):
+                    if method is not None and self.supplies(method, supplied):
                         return True
         for d in delegates:
             for flow in self.resolver.written(obj, d):
                 thing = flow.thing
                 if isinstance(thing, Obj) and thing.maker == "functools.partial" and isinstance(thing.node, f.Call):
-                    if any(a.name in args for a in thing.node.args):
+                    if any(a.name in supplied for a in thing.node.args):
                         return True
-                elif isinstance(thing, FnVal) and self.supplies(thing.fn, args):
+                elif isinstance(thing, FnVal) and self.supplies(thing.fn, supplied):
                     return True
                 elif isinstance(thing, Unknown):
                     unclear = True
@@ -1255,6 +1264,17 @@ def _disables(row: Bound, thing: Num) -> bool:
 
 _NAMED = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}
 """Units that a name may promise. `_min` is left out: it means the least as often as minutes."""
+
+
+def _called_on(call: f.Call, method: str) -> f.Expr | None:
+    """What `method` is called on in `x.method().setter(…)`."""
+    inner = call.fn.base if isinstance(call.fn, f.Field) else None
+    if not isinstance(inner, f.Call):
+        return None
+    if isinstance(inner.fn, f.Ref):
+        base, _, last = inner.fn.name.rpartition(".")
+        return f.Ref(inner.fn.at, inner.fn.at + len(base), base) if last == method and base else None
+    return inner.fn.base if isinstance(inner.fn, f.Field) and inner.fn.name == method else None
 
 
 def _named_wrongly(thing: Unknown, row: Bound, language: str) -> str:

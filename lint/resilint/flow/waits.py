@@ -198,7 +198,9 @@ class _Judge:
         if holder is None and entry.holder is not None:
             holder = self._instance(entry.holder, wait.fn)
         wait.holder = holder
-        delegated: bool | None = self._delegated(holder, args) if holder is not None and args else False
+        delegated: bool | None = self._delegated(holder, args) if holder is not None else False
+        if not args:
+            delegated = bool(delegated)
         if delegated:
             wait.bound = OF_UNKNOWN_LENGTH
             return

@@ -94,6 +94,7 @@ class Table:
         self._calls: dict[str, CallEntry] = {}
         self._types: dict[str, TypeEntry] = {}
         self._made_by: dict[str, TypeEntry] = {}
+        self._components: dict[str, tuple[TypeEntry, ...]] = {}
         self._instances: dict[str, TypeEntry] = {}
         self._errors: dict[str, ErrorEntry] = {}
         self._error_calls: dict[str, ErrorCall] = {}
@@ -126,6 +127,8 @@ class Table:
             self._types[type_entry.name] = type_entry
             self._types.update(dict.fromkeys(type_entry.aliases, type_entry))
             self._made_by.update(dict.fromkeys(type_entry.made_by, type_entry))
+            for name in (x.partition("#")[0] for x in type_entry.made_by if "#" in x):
+                self._components[name] = (*self._components.get(name, ()), type_entry)
             self._instances.update(dict.fromkeys(type_entry.instances, type_entry))
             self._annotated.update(dict.fromkeys(type_entry.annotations, type_entry))
         for error in library.errors:
@@ -174,6 +177,10 @@ class Table:
     def made_by(self, name: str) -> TypeEntry | None:
         """The type that the function or method `name` returns, with arguments of its own."""
         return self._find(self._made_by, name)
+
+    def components(self, name: str) -> tuple[TypeEntry, ...]:
+        """The types that stand in a tuple that the function or method `name` returns, as far as they are known."""
+        return self._components.get(name, ())
 
     def instance(self, name: str) -> TypeEntry | None:
         """The type of the package variable `name`."""

@@ -77,9 +77,9 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     class_attr: str | None = None
     """Attribute of a subclass's body."""
     setter: str | None = None
-    """Method of the object; its argument at `pos` (default 0) is the value. With `key`, a method that takes name and value
-    (`addDataSourceProperty("socketTimeout", 5000)`): the call whose first argument is that text, or a constant of that name;
-    the value is at `pos` (default 1)."""
+    """Method of the object (`x().f`: of what its method `x` gives); its argument at `pos` (default 0) is the value. With `key`,
+    a method that takes name and value (`addDataSourceProperty("socketTimeout", 5000)`): the call whose first argument is that
+    text, or a constant of that name; the value is at `pos` (default 1)."""
     option: str | None = None
     """Canonical name of a function whose result, given as an argument to the constructor or call, sets it;
     its argument 0 (or `pos`)."""
@@ -189,7 +189,8 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     """Other canonical names of the same type or its constructor functions with the same arguments."""
     made_by: tuple[str, ...] = ()
-    """Functions with other arguments that return one (their own bounds stand under `calls`)."""
+    """Functions with other arguments that return one (their own bounds stand under `calls`); with `#1` behind the name the second
+    component of what it returns."""
     instances: tuple[str, ...] = ()
     """Package variables that are one: `net/http.DefaultClient`."""
     bases: tuple[str, ...] = ()
