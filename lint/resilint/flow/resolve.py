@@ -2256,7 +2256,7 @@ class Resolver:
                 return (Flow(Ext(f"<builtin>.{'str' if isinstance(thing, Text) else 'int'}.{name}")),)
             case Bound():
                 name_of = self.canonical(thing)
-                kind = self.table(frame.fn.module).returned(name_of) or ""
+                kind = self.table(frame.fn.module).returned(name_of) or self._any_part(thing.obj, frame)
                 if kind:
                     # `app.router` is an object, not a method, and what bounds `app` bounds it.
                     held = Obj("call", kind, thing.obj.frame, thing.obj.node, f"{name_of}#", thing.obj, ())
@@ -2367,12 +2367,16 @@ class Resolver:
     def part(self, obj: Obj, name: str, frame: Frame) -> Obj | None:
         """What any attribute or element of an external object is that its type does not name (`client.database.collection`)."""
         table = self.table(frame.fn.module)
-        levels = table.mro(str(obj.type))
-        kind = next((level.returns["*"] for level in levels if "*" in level.returns), None)
+        kind = self._any_part(obj, frame)
         full = f"{obj.type}.{name}"
-        if kind is None or name.startswith("_") or table.call(full) is not None or table.returned(full) is not None:
+        if not kind or name.startswith("_") or table.call(full) is not None or table.returned(full) is not None:
             return None
         return Obj("call", kind, obj.frame, obj.node, f"{full}#", obj)
+
+    def _any_part(self, obj: Obj, frame: Frame) -> str:
+        """The type of the attributes that an external object's type does not name, or empty."""
+        levels = self.table(frame.fn.module).mro(str(obj.type))
+        return next((level.returns["*"] for level in levels if "*" in level.returns), "")
 
     def _own_field(self, obj: Obj, klass: Klass, name: str, frame: Frame) -> Flows:
         out: list[Flow] = []

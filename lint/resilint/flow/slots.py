@@ -156,6 +156,10 @@ def _receiver(call: f.Node, frame: Frame) -> Bind | None:
     return Bind(f.Ref(call.fn.at, call.fn.at + len(base.encode()), base), frame) if base else None
 
 
+DEFAULT_TIMES = frozenset({"total", "read", "write", "connect", "io", "deadline"})
+"""Slots that a part which nobody gave fills too: its numbers of connections are counted where they are compared."""
+
+
 def decide(sources: Iterable[Source]) -> list[Source]:
     """One source a slot. Sources stand in order of precedence: the first that is written decides, else the first default.
 
@@ -698,6 +702,8 @@ class Slots:
             yield from (s for s in self.of_object(part, wanted))
         if entry is not None and name and self.language(obj) == "python":
             yield from self._of_classes(obj, table, name, binds, wanted)
+        if where is not None or obj.kind == "instance":
+            yield from self._of_default_parts(obj, table, name, binds, wanted)
         maker = table.call(obj.maker.partition("#")[0]) if obj.maker else None
         if maker is not None and obj.kind == "call" and where is not None and binds is not None:
             made = [r for r in maker.bounds if r.slot in wanted]
@@ -708,6 +714,20 @@ class Slots:
                         yield from self.of_object(flow.thing, wanted)
         if obj.parent is not None and obj.kind in ("call", "base"):
             yield from self.of_object(obj.parent, wanted)
+
+    def _of_default_parts(
+        self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None, wanted: frozenset[str]
+    ) -> Iterator[Source]:
+        """The times that what stands in the place of a part gives by itself where no part was given."""
+        for part in (part for level in table.mro(name) for part in level.parts if part.default is not None) if name else ():
+            if not (part.arg or part.field) or (part.arg is not None and binds is None):
+                continue
+            given = part.arg is not None and binds is not None and any(self.find_bind(part.arg, part.pos, binds))
+            if given or (part.field is not None and self.resolver.written(obj, part.field)):
+                continue
+            for row in table.bounds(part.default or "?"):
+                if row.slot in wanted & DEFAULT_TIMES and isinstance(row.default, int | float):
+                    yield Source(row, (Slot("finite", row, float(row.default), None, obj, None),))
 
     def _overruled(self, parts: list[Obj | None], table: Table) -> frozenset[str]:
         """Slots of an object that have no effect beside one of its parts."""

@@ -994,10 +994,14 @@ class Worsts:
         sources = slots.at_call([b for b in entry.bounds if b.slot in _SLOTS], target.binds, (frame.fn, site.call))
         if self._sends_request(target, entry):
             sources.extend(self._of_request(target.binds[entry.request or 0]))
-        if target.holder is not None:
-            if slots.escaped(target.holder):
+        holder = target.holder
+        shared = self.resolver.table(frame.fn.module).instance(entry.holder) if entry.holder is not None else None
+        if holder is None and shared is not None and entry.holder is not None:
+            holder = Obj("instance", shared.name, None, entry.holder, entry.holder)
+        if holder is not None:
+            if slots.escaped(holder):
                 return None, "", Confidence.LOW
-            sources = [*sources, *slots.of_object(target.holder, _SLOTS)]
+            sources = [*sources, *slots.of_object(holder, _SLOTS)]
         decided = decide(sources)
         sure = Confidence.HIGH
         if any(slot.flow is None and slot.state == "finite" for source in decided for slot in source.slots):
