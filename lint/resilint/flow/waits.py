@@ -541,9 +541,15 @@ class _Judge:
     def _judged_at_call(self, wait: Wait, holder: Obj) -> bool:
         """A holder that came from outside is judged at the call if the call can take the bound and the type carries none."""
         enough = frozenset(wait.entry.enough or ENOUGH[wait.kind])
-        if self._carries(holder):
+        if self._carries(holder) or self._made_of_parts(holder):
             return False
         return wait.entry.context is not None or any(r.slot in enough for r in wait.entry.bounds)
+
+    def _made_of_parts(self, holder: Obj) -> bool:
+        """Whether whoever made a client may have handed it a part that bounds its calls."""
+        name = self.resolver.external_type(holder)
+        levels = self.program.knowledge.of(self.slots.language(holder)).mro(name) if name else ()
+        return any(level.role == "client" and any(part.arg is not None for part in level.parts) for level in levels)
 
     def _outside(self, obj: Obj) -> bool:
         seen = 0
