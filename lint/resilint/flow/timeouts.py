@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -623,7 +624,8 @@ def _spoken(source: Source, api: str, holder: Obj | None, site: CallSite) -> Ite
 def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Iterator[WrittenSlot]:
     """Fields of composite literals and assignments to attributes."""
     resolver, slots = program.resolver, program.slots
-    fields = {b.field for t in types for b in t.bounds if b.field}
+    fields = {b.field.rpartition(".")[2] for t in types for b in t.bounds if b.field}
+    inner = {b.field.rpartition(".")[0] for t in types for b in t.bounds if b.field}
     for fn in program.functions(language):
         if not any(w in fields for w in fn.head.writes):
             continue
@@ -645,7 +647,10 @@ def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Itera
             base, _, last = key.rpartition(".")
             if not base or last not in fields:
                 continue
-            for d in defs:
+            # A field may be one of an attribute: `app.conf.task_time_limit`.
+            names = [(base, last)]
+            names.extend((base.removesuffix(f".{x}"), f"{x}.{last}") for x in sorted(inner) if x and base.endswith(f".{x}"))
+            for d, (base, name) in product(defs, names):
                 if d.kind != "value" or d.expr is None or d.item:
                     continue
                 for flow in resolver.name(base, f.Ref(d.at, d.at, base), frame):
@@ -653,7 +658,7 @@ def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Itera
                     if not isinstance(thing, Obj) or isinstance(thing.type, Klass):
                         continue
                     for row in resolver.table(fn.module).bounds(thing.type or "?"):
-                        if row.field == last:
+                        if row.field == name:
                             for slot in slots.classified(row, resolver.defined(d, frame), thing, (fn, d.expr)):
                                 if slot.mismatch or (slot.flow is not None and not isinstance(slot.flow.thing, Absent | Unknown)):
                                     yield WrittenSlot(slot, slot.written or (fn, d.expr), f"{thing.type}.{last}", thing)
