@@ -636,6 +636,9 @@ class Slots:
                     return tuple(replace(slot, number=None) for slot in source.slots)
         own = found.get(row.slot)
         bounded = [found[name] for name in names if name in found and found[name].bounded]
+        unclear = [found[name] for name in names if name in found and found[name].unclear]
+        if not bounded and unclear and (own is None or all(slot.state == "absent" for slot in own.slots)):
+            own = unclear[0]
         if bounded:
             own = min(bounded, key=lambda source: max(inf if s.number is None else s.number for s in source.slots))
         return own.slots if own is not None else ()
