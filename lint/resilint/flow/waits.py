@@ -570,8 +570,9 @@ class _Judge:
             obj = obj.parent
         for obj in reversed(chain):
             if self._carries(obj) and obj.frame is not None and obj.kind in ("new", "call"):
-                # What it wraps, or a part that carries bounds as it does, has them in its place.
-                inner = [x for x in (self._wrapped(obj), *self.slots.parts(obj)) if x is not None] if depth < 3 else []
+                # What it wraps, or a part that takes its arguments over, has them in its place.
+                parts = self.slots.parts(obj) if depth < 3 and self.slots.gives_way(obj) else ()
+                inner = [x for x in (self._wrapped(obj) if depth < 3 else None, *parts) if x is not None]
                 return next((x for x in (self._carrier(y, depth + 1) for y in inner if self._carries(y)) if x is not None), obj)
         for obj in chain if depth < 3 else []:
             for part in self.slots.parts(obj):
