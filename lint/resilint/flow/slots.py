@@ -762,9 +762,8 @@ class Slots:
     def gives_way(self, obj: Obj) -> bool:
         """Whether a part that an object is given takes its arguments over."""
         name, binds = self.resolver.external_type(obj), self._made_with(obj)
-        return (
-            bool(name) and binds is not None and bool(self._taken_over(self.program.knowledge.of(self.language(obj)), name, binds))
-        )
+        table = self.program.knowledge.of(self.language(obj))
+        return bool(name) and binds is not None and bool(self._taken_over(table, name, binds))
 
     def _taken_over(self, table: Table, name: str, binds: tuple[Bind, ...]) -> frozenset[str]:
         """Arguments that have no effect because a part is given beside them."""
