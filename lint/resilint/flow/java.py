@@ -47,6 +47,7 @@ class Java:
         self.resolver = resolver
         self._classes_at: dict[str, list[Klass]] = {}
         self._referred: dict[str, bool] = {}
+        self._methods: dict[tuple[Klass, str], list[Fun]] = {}
 
     @property
     def names(self) -> JavaNames:
@@ -128,7 +129,10 @@ class Java:
 
     def methods(self, klass: Klass, name: str) -> list[Fun]:
         """Methods of that name: each overload where it is declared nearest."""
-        out: list[Fun] = []
+        found = self._methods.get((klass, name))
+        if found is not None:
+            return found
+        out = self._methods[klass, name] = []
         for level in self.names.mro(klass)[0]:
             for fun in level.overloads.get(name, ()):
                 if not any(_alike(fun, other) for other in out):

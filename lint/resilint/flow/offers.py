@@ -557,10 +557,13 @@ class Offers:
                     yield ELSEWHERE
                     return
         for path, module in self.program.names.modules.items():
-            if module.language != language or not pattern.search(self.program.source(path)):
+            if module.language != language:
                 continue
             data = self.program.source(path)
-            hits = [m.start() for m in pattern.finditer(data)]
+            # A plain search first: the pattern is tried at every byte.
+            hits = [m.start() for m in pattern.finditer(data)] if word in data else []
+            if not hits:
+                continue
             for fn in module.functions:
                 if fn.index and not any(fn.head.at <= h < fn.head.end for h in hits):
                     continue

@@ -312,13 +312,12 @@ class Pools:
             yield from (fn for fn in home.module.functions if fn is home or fn.is_inside(home))
             return
         last = pool.last
-        for module in self.program.names.modules.values():
-            if module.language != home.module.language or module.is_test:
+        for fn in self.program.headers(home.module.language).users.get(last, ()):
+            if fn.module.is_test:
                 continue
-            far = module is not home.module
-            for fn in module.functions:
-                if any(last in c for c in fn.head.calls) or (not far and any(last in v for v in fn.head.values)):
-                    yield fn
+            far = fn.module is not home.module
+            if any(last in c for c in fn.head.calls) or (not far and any(last in v for v in fn.head.values)):
+                yield fn
 
     def _follow(self, fn: Fun, pool: Pool, uses: Uses, puts: frozenset[str]) -> None:
         """Where a pool is handed on: to work that is started or functions that are called, which are looked at, or elsewhere."""

@@ -6,8 +6,9 @@ library, because no construction, import, annotation or known result leads to it
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
@@ -79,6 +80,8 @@ class Headers:
     def __init__(self, names: Names, language: str) -> None:
         self.users: dict[str, list[Fun]] = {}
         """Functions whose header has the name as a segment of what they call or pass on."""
+        self.readers: dict[str, list[Fun]] = {}
+        """Those of them where something stands before it: who may read an attribute of that name."""
         self.functions: dict[str, list[Fun]] = {}
         self.classes: dict[str, list[Klass]] = {}
         self._names = names
@@ -89,22 +92,26 @@ class Headers:
                 self._add(module)
 
     def _add(self, module: Module) -> None:
-        users = self.users
+        users, readers = self.users, self.readers
         for fun in module.functions:
             if fun.head.kind in ("free", "method"):
                 self.functions.setdefault(fun.name, []).append(fun)
             parts: set[str] = set()
+            read: set[str] = set()
             for x in (*fun.head.calls, *fun.head.values):
                 if "." in x:
-                    parts.update(x.rstrip("{").split("."))
+                    segments = x.rstrip("{").split(".")
+                    parts.update(segments)
+                    read.update(segments[1:])
                 else:
                     parts.add(x.rstrip("{"))
-            for name in parts:
-                found = users.get(name)
-                if found is None:
-                    users[name] = [fun]
-                else:
-                    found.append(fun)
+            for names, index in ((parts, users), (read, readers)):
+                for name in names:
+                    found = index.get(name)
+                    if found is None:
+                        index[name] = [fun]
+                    else:
+                        found.append(fun)
         for klass in module.classes:
             self.classes.setdefault(klass.name, []).append(klass)
 
@@ -137,6 +144,53 @@ def _type_part(name: str) -> tuple[str, str]:
     return ".".join(parts[: upper + 1]), ".".join(parts[upper + 1 :])
 
 
+@lru_cache(maxsize=32)
+def _waiting_types(table: Table, kinds: frozenset[str], left_out: frozenset[str]) -> frozenset[str]:
+    """Types whose methods do one of `kinds`, or give an object of such a type. Asked anew for each program, but for one table."""
+    found: set[str] = set()
+    calls = [c for lib in table.libraries for c in lib.calls]
+    owners = [(n.rpartition(".")[0], gives) for c in calls for gives in (c.returns, *c.returns_by.values()) for n in c.names]
+    owners += [(n.rpartition(".")[0], t.name) for lib in table.libraries for t in lib.types for n in t.made_by]
+    for lib in table.libraries:
+        for call in lib.calls:
+            if call.does in kinds:
+                for name in call.names:
+                    kind = table.type(name.rpartition(".")[0])
+                    if kind is not None and kind.role not in left_out:
+                        found.add(kind.name)
+        found.update(t.name for t in lib.types if t.any_method is not None)
+    while True:
+        before = len(found)
+        for lib in table.libraries:
+            for kind in lib.types:
+                if kind.name not in found and (
+                    any(r in found for r in kind.returns.values()) or any(b in found for b in kind.bases)
+                ):
+                    found.add(kind.name)
+                if kind.name in found:
+                    found.update(b for b in kind.bases if table.type(b) is not None)
+        for owner, returns in owners:
+            kind = table.type(owner)
+            if kind is not None and returns in found and kind.role not in left_out:
+                found.add(kind.name)
+        if len(found) == before:
+            return frozenset(found)
+
+
+@lru_cache(maxsize=32)
+def _giving_methods(table: Table, types: frozenset[str]) -> frozenset[str]:
+    """Last segments of methods that give a waiting object."""
+    calls = [c for lib in table.libraries for c in lib.calls]
+    giving = [c for c in calls if c.returns in types or not types.isdisjoint(c.returns_by.values())]
+    out = {n.rpartition(".")[2] for c in giving for n in c.names}
+    for lib in table.libraries:
+        for kind in lib.types:
+            out.update(method for method, gives in kind.returns.items() if gives in types)
+            if kind.name in types:
+                out.update(n.rpartition(".")[2].partition("#")[0] for n in kind.made_by)
+    return frozenset(out)
+
+
 class Reach:
     """The names of one language that may hold objects whose methods do one of `kinds`."""
 
@@ -147,12 +201,12 @@ class Reach:
         self.language = language
         self.kinds = frozenset(kinds)
         # What runs code can open connections too, but is no client; where starting and joining is asked for, it is what is meant.
-        self._left_out = frozenset() if self.kinds & {"spawn", "submit", "wait"} else _MACHINERY
-        self.types = self._waiting_types()
+        self._left_out: frozenset[str] = frozenset() if self.kinds & {"spawn", "submit", "wait"} else _MACHINERY
+        self.types = _waiting_types(self.table, self.kinds, self._left_out)
         self.methods = frozenset(
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
         )
-        self.giving = self._giving_methods()
+        self.giving = _giving_methods(self.table, self.types)
         self._by_attribute = self._giving_by_attribute()
         self.names: dict[str, set[Module]] = {}
         """Module-level names (classes too) that may hold such an object, with the files where they do."""
@@ -166,62 +220,21 @@ class Reach:
         self._locals: dict[Fun, set[str]] = {}
         self._gives: dict[str, bool] = {}
         self._answers: dict[tuple[Fun, str], bool] = {}
-        self._queue: list[Fun] = []
+        # First in, first out: what waits its turn is visited once for all that has come to light meanwhile.
+        self._queue: deque[Fun] = deque()
         self._queued: set[Fun] = set()
         self.touched: set[Fun] = set()
         """Functions in which something may hold such an object: what is called on the result of a call can only matter there."""
         headers = program.headers(language)
         self.external = headers.external
         self._users = headers.users
+        self._readers = headers.readers
         self._by_name = headers.functions
         self._classes = headers.classes
         self._seed()
         self._run()
 
     # ------------------------------------------------------------ what counts
-
-    def _waiting_types(self) -> frozenset[str]:
-        table = self.table
-        found: set[str] = set()
-        calls = [c for lib in table.libraries for c in lib.calls]
-        owners = [(n.rpartition(".")[0], gives) for c in calls for gives in (c.returns, *c.returns_by.values()) for n in c.names]
-        owners += [(n.rpartition(".")[0], t.name) for lib in table.libraries for t in lib.types for n in t.made_by]
-        for lib in table.libraries:
-            for call in lib.calls:
-                if call.does in self.kinds:
-                    for name in call.names:
-                        kind = table.type(name.rpartition(".")[0])
-                        if kind is not None and kind.role not in self._left_out:
-                            found.add(kind.name)
-            found.update(t.name for t in lib.types if t.any_method is not None)
-        while True:
-            before = len(found)
-            for lib in table.libraries:
-                for kind in lib.types:
-                    if kind.name not in found and (
-                        any(r in found for r in kind.returns.values()) or any(b in found for b in kind.bases)
-                    ):
-                        found.add(kind.name)
-                    if kind.name in found:
-                        found.update(b for b in kind.bases if table.type(b) is not None)
-            for owner, returns in owners:
-                kind = table.type(owner)
-                if kind is not None and returns in found and kind.role not in self._left_out:
-                    found.add(kind.name)
-            if len(found) == before:
-                return frozenset(found)
-
-    def _giving_methods(self) -> frozenset[str]:
-        """Last segments of methods that give a waiting object."""
-        calls = [c for lib in self.table.libraries for c in lib.calls]
-        giving = [c for c in calls if c.returns in self.types or not self.types.isdisjoint(c.returns_by.values())]
-        out = {n.rpartition(".")[2] for c in giving for n in c.names}
-        for lib in self.table.libraries:
-            for kind in lib.types:
-                out.update(method for method, gives in kind.returns.items() if gives in self.types)
-                if kind.name in self.types:
-                    out.update(n.rpartition(".")[2].partition("#")[0] for n in kind.made_by)
-        return frozenset(out)
 
     def _giving_by_attribute(self) -> frozenset[Module]:
         """Files that import a library of which any attribute of an object is another one: `client.shop.orders`."""
@@ -422,7 +435,7 @@ class Reach:
         if klass in known or name == "_":
             return False
         known.add(klass)
-        for user in self._users.get(name, ()):
+        for user in self._readers.get(name, ()):
             if user.module.is_test or not in_test:
                 self._push(user)
         return True
@@ -510,7 +523,7 @@ class Reach:
 
     def _run(self) -> None:
         while self._queue:
-            fun = self._queue.pop()
+            fun = self._queue.popleft()
             self._queued.discard(fun)
             self._visit(fun)
 
