@@ -639,7 +639,7 @@ class Program:
 
         found = self._headers.get(language)
         if found is None:
-            found = self._headers[language] = Headers(self.names, language)
+            found = self._headers[language] = Headers(self.names, language, self.knowledge.of(language))
         return found
 
     def reach(self, language: str, kinds: Iterable[str]) -> Reach:

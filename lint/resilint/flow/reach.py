@@ -77,7 +77,7 @@ _FEW = 6
 class Headers:
     """The names that the files of one language write: who uses them, and what is declared under them."""
 
-    def __init__(self, names: Names, language: str) -> None:
+    def __init__(self, names: Names, language: str, table: Table) -> None:
         self.users: dict[str, list[Fun]] = {}
         """Functions whose header has the name as a segment of what they call or pass on."""
         self.readers: dict[str, list[Fun]] = {}
@@ -86,7 +86,9 @@ class Headers:
         self.classes: dict[str, list[Klass]] = {}
         self._names = names
         self._language = language
-        self._imports: dict[tuple[str, str], str | None] = {}
+        self._table = table
+        self._imports: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._homes: dict[tuple[str, str, int], Module | str | None] = {}
         for module in names.modules.values():
             if module.language == language:
                 self._add(module)
@@ -115,26 +117,142 @@ class Headers:
         for klass in module.classes:
             self.classes.setdefault(klass.name, []).append(klass)
 
-    def external(self, module: Module, name: str) -> str | None:
-        """The canonical external name a dotted name starts as in a file, by its imports alone; `None` if it is not imported."""
+    def external(self, module: Module, name: str) -> tuple[str, ...]:
+        """The canonical external names a dotted name may start as in a file, by imports alone: by each of its own where they
+        exclude each other, and by those of files of the program that pass on what they import. None if it is not imported."""
         head, _, rest = name.partition(".")
         if self._language == "java" and rest and head.islower():
             head, rest = _type_part(name)
-        key = (module.path, head)
-        if key not in self._imports:
-            found = None
-            if self._language == "java":
-                declared = self._names.java.type(head, module)
-                found = declared if isinstance(declared, str) else None
-            for imp in module.imports.get(head, ()) if self._language != "java" else ():
-                if imp.level:
-                    continue
-                found = f"{imp.target}.{imp.name}" if imp.name else (imp.target if imp.explicit or self._language == "go" else head)
-            self._imports[key] = found
-        target = self._imports[key]
-        if target is None:
+        found = self._bound(module, head)
+        if not rest:
+            return found
+        if found:
+            found = tuple(f"{target}.{rest}" for target in found)
+        if self.passes_on(rest):
+            found += tuple(x for x in self._inside_modules(module, name) if x not in found)
+        return found
+
+    def speaks_of_known(self, imp: f.Import) -> bool:
+        """Whether an import names a package of which knowledge speaks."""
+        if imp.level:
+            return False
+        first = imp.target if self._language == "go" else imp.target.partition(".")[0]
+        return (
+            first in self._packages
+            or self._table.shapes_module(imp.target)
+            or (bool(imp.name) and self._table.shapes_module(f"{imp.target}.{imp.name}"))
+        )
+
+    def passes_on(self, name: str) -> bool:
+        """Whether a segment of a dotted name is one under which a file of Python has something of a known package."""
+        return not self._aliases.isdisjoint(name.split(".")) if "." in name else name in self._aliases
+
+    def known_heads(self, module: Module) -> frozenset[str] | None:
+        """Names that may come, by whatever way, from packages which knowledge speaks of; `None`: any may."""
+        if self._language == "java":
             return None
-        return f"{target}.{rest}" if rest else target
+        known = {
+            head
+            for head, imports in module.imports.items()
+            if any(self.speaks_of_known(imp) or imp.name in self._aliases for imp in imports)
+        }
+        if "*" in module.imports and self._language == "python":
+            if "*" in known:
+                return None
+            known |= self._aliases
+        return frozenset(known)
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        """First segments of described names; in Go whole import paths."""
+        if self._language != "go":
+            return frozenset(name.partition(".")[0] for name in self._table.canonical_names)
+        found: set[str] = set()
+        for name in self._table.canonical_names:
+            folder, slash, last = name.rpartition("/")
+            found.add(f"{folder}{slash}{last.partition('.')[0]}")
+        return frozenset(found)
+
+    @cached_property
+    def _aliases(self) -> frozenset[str]:
+        """Names under which files of Python have something of a known package, and which others may import from them."""
+        if self._language != "python":
+            return frozenset()
+        found: set[str] = set()
+        renamed: list[f.Import] = []
+        for module in self._names.modules.values():
+            for imp in module.facts.imports if module.language == "python" else ():
+                if imp.name == "*":
+                    continue
+                if self.speaks_of_known(imp):
+                    found.add(imp.alias)
+                elif imp.name and imp.alias != imp.name:
+                    renamed.append(imp)
+        size = -1
+        while size < len(found):
+            size = len(found)
+            found.update(imp.alias for imp in renamed if imp.name in found)
+        return frozenset(found)
+
+    def _bound(self, module: Module, name: str) -> tuple[str, ...]:
+        """What a name of a file's own scope stands for outside of the program."""
+        key = (module.path, name)
+        found = self._imports.get(key)
+        if found is None:
+            targets: dict[str, None] = {}
+            queue = [(module, name)]
+            for at, inner in queue:
+                for target in self._leading_out(at, inner):
+                    if isinstance(target, str):
+                        targets[target] = None
+                    elif target not in queue:
+                        queue.append(target)
+            found = self._imports[key] = tuple(targets)
+        return found
+
+    def _leading_out(self, module: Module, name: str) -> Iterator[str | tuple[Module, str]]:
+        """External names, and the files with names there, that a name of a file's own scope is imported from."""
+        if self._language == "java":
+            declared = self._names.java.type(name, module)
+            if isinstance(declared, str):
+                yield declared
+            return
+        for imp in module.imports.get(name, ()):
+            if not imp.level:
+                whole = imp.target if imp.explicit or self._language == "go" else name
+                yield f"{imp.target}.{imp.name}" if imp.name else whole
+            if imp.name in self._aliases and isinstance(home := self._home(module, imp), Module):
+                yield home, imp.name
+        for imp in module.imports.get("*", ()) if self._language == "python" and name not in module.declared else ():
+            if self.speaks_of_known(imp):
+                yield f"{imp.target}.{name}"
+            elif name in self._aliases and isinstance(home := self._home(module, imp), Module):
+                yield home, name
+
+    def _inside_modules(self, module: Module, name: str) -> Iterator[str]:
+        """What a dotted name stands for that leads through a file of the program: `compat.requests.get`."""
+        head = name.partition(".")[0]
+        for imp in module.imports.get(head, ()):
+            home = self._home(module, imp)
+            rest = name.partition(".")[2]
+            if not imp.name and not imp.explicit:
+                if not name.startswith(imp.target + "."):
+                    continue
+                rest = name[len(imp.target) + 1 :]
+            elif imp.name:
+                folder = home.folder if isinstance(home, Module) else home
+                home = self._names.submodule(folder, imp.name) if folder is not None else None
+            if isinstance(home, Module) and home is not module:
+                inner, _, last = rest.partition(".")
+                for target in self._bound(home, inner) if inner in self._aliases else ():
+                    yield f"{target}.{last}" if last else target
+
+    def _home(self, module: Module, imp: f.Import) -> Module | str | None:
+        """The file or folder of the program from which an import takes something."""
+        key = (module.folder, imp.target, imp.level)
+        if key not in self._homes:
+            self._homes[key] = self._names.python_module(module, imp.target, imp.level)
+        return self._homes[key]
 
 
 def _type_part(name: str) -> tuple[str, str]:
@@ -208,6 +326,7 @@ class Reach:
         )
         self.giving = _giving_methods(self.table, self.types)
         self._by_attribute = self._giving_by_attribute()
+        self._modules = self._modules_of_use()
         self.names: dict[str, set[Module]] = {}
         """Module-level names (classes too) that may hold such an object, with the files where they do."""
         self.keywords: set[str] = set()
@@ -225,7 +344,7 @@ class Reach:
         self._queued: set[Fun] = set()
         self.touched: set[Fun] = set()
         """Functions in which something may hold such an object: what is called on the result of a call can only matter there."""
-        headers = program.headers(language)
+        headers = self._headers = program.headers(language)
         self.external = headers.external
         self._users = headers.users
         self._readers = headers.readers
@@ -246,6 +365,15 @@ class Reach:
             if module.language == self.language
             and any(imp.target in wanted or imp.target.partition(".")[0] in wanted for imp in module.facts.imports)
         )
+
+    def _modules_of_use(self) -> frozenset[str]:
+        """Modules whose functions wait or give a waiting object: in Python they are passed around as objects are."""
+        if self.language != "python":
+            return frozenset()
+        calls = [c for lib in self.table.libraries for c in lib.calls]
+        used = {n.rpartition(".")[0] for c in calls if c.does in self.kinds or c.returns in self.types for n in c.names}
+        used.update(name.rpartition(".")[0] for lib in self.table.libraries for t in lib.types for name in (t.name, *t.aliases))
+        return frozenset(name for name in used if name and self.table.type(name) is None)
 
     def gives(self, canonical: str) -> bool:
         """Whether an external name is such an object or a call of it gives one."""
@@ -285,24 +413,24 @@ class Reach:
         for module in self.names_index.modules.values():
             if module.language != self.language:
                 continue
-            known = [imp for imp in module.facts.imports if not imp.level]
-            if not known and self.language != "java":  # what Java knows without an import lies in the same package, or is java.lang
+            if (
+                not module.facts.imports and self.language != "java"
+            ):  # what Java knows without an import lies in the same package, or is java.lang
                 continue
             for klass in module.classes:
-                if any(
-                    (name := self.external(module, dotted(b if not isinstance(b, f.Index) else b.base))) and self.gives(name)
-                    for b in klass.decl.bases
-                ):
+                bases = [dotted(b if not isinstance(b, f.Index) else b.base) for b in klass.decl.bases]
+                if any(self.gives(name) for base in bases for name in self.external(module, base)):
                     self._hold(klass.name, module)
                 for field in klass.decl.fields:
                     if self._typed(module, field.type):
                         self._store(field.name, klass, module.is_test)
                         if field.embedded:
                             self._hold(klass.name, module)
-            heads = self._known_heads(module)
+            heads = self._headers.known_heads(module)
             for fun in module.functions:
                 if any(
-                    (heads is None or x.partition(".")[0].rstrip("{") in heads) and self._seeds(module, x)
+                    (heads is None or x.partition(".")[0].rstrip("{") in heads or ("." in x and self._headers.passes_on(x)))
+                    and self._seeds(module, x)
                     for x in (*fun.head.calls, *fun.head.values)
                 ) or (
                     (self.language != "python" or self._may_declare(fun, heads))
@@ -334,59 +462,36 @@ class Reach:
     def _may_declare(fun: Fun, heads: frozenset[str] | None) -> bool:
         """Whether a body may write a type by an imported name: only in types a dotted name lies in one piece. Few bodies do, and
         the others need not be decoded."""
+        if heads is None:
+            return True
         if not heads:
             return False
         body = bytes(fun.module.facts.bodies[fun.index])
         imports = fun.module.imports
-        return any((head if any(imp.name for imp in imports[head]) else f"{head}.").encode() in body for head in heads)
-
-    def _known_heads(self, module: Module) -> frozenset[str] | None:
-        """Names that a file imports from packages which knowledge speaks of; `None`: names need no import."""
-        if self.language == "java":
-            return None
-        go = self.language == "go"
-        return frozenset(
-            head
-            for head, imports in module.imports.items()
-            if any(
-                (imp.target if go else imp.target.partition(".")[0]) in self._packages
-                or self.table.shapes_module(imp.target)
-                or (bool(imp.name) and self.table.shapes_module(f"{imp.target}.{imp.name}"))
-                for imp in imports
-                if not imp.level
-            )
+        return any(
+            (head if head not in imports or any(imp.name for imp in imports[head]) else f"{head}.").encode() in body
+            for head in heads
         )
 
-    @cached_property
-    def _packages(self) -> frozenset[str]:
-        """First segments of described names; in Go whole import paths."""
-        if self.language != "go":
-            return frozenset(name.partition(".")[0] for name in self.table.canonical_names)
-        found: set[str] = set()
-        for name in self.table.canonical_names:
-            folder, slash, last = name.rpartition("/")
-            found.add(f"{folder}{slash}{last.partition('.')[0]}")
-        return frozenset(found)
-
     def _seeds(self, module: Module, name: str) -> bool:
-        full = self.external(module, name.rstrip("{"))
-        return full is not None and (self.gives(full) or self.waits(full))
+        names = self.external(module, name.rstrip("{"))
+        return any(self.gives(full) or self.waits(full) or full in self._modules for full in names)
 
     def _typed(self, module: Module, kind: f.Type | None) -> bool:
         if kind is None:
             return False
         if kind.name and kind.name[0].isalpha():
-            full = self.external(module, kind.name)
-            if full is not None:
-                if full == "context.Context":
-                    return False
-                known = self.table.type(full)
-                if known is not None:
-                    return known.name in self.types
-                head, _, last = full.rpartition(".")
-                shaped = self.table.shape(head, last) if head else None
-                return shaped in self.types if shaped is not None else False
+            names = self.external(module, kind.name)
+            if names:
+                return any(self._is_type(full) for full in names)
         return any(self._typed(module, inner) for inner in kind.args)
+
+    def _is_type(self, full: str) -> bool:
+        known = self.table.type(full)
+        if known is not None:
+            return known.name in self.types and full != "context.Context"
+        head, _, last = full.rpartition(".")
+        return bool(head) and self.table.shape(head, last) in self.types
 
     def _push(self, fun: Fun) -> None:
         if fun not in self._queued:
@@ -539,9 +644,14 @@ class Reach:
                         grown |= self._assign(fun, name)
                     if d.expr is None or (d.item and d.item[0] != 0 and self.language == "go" and isinstance(d.expr, f.Call)):
                         continue
-                    if not self.holds(d.expr, fun):
+                    if not self.is_or_holds(d.expr, fun):
                         continue
                     grown |= self._assign(fun, name.removesuffix("[]"))
+        for klass in fun.module.classes:
+            if max(klass.decl.parent, 0) == fun.index:
+                for field in klass.decl.fields:
+                    if field.init is not None and self.is_or_holds(field.init, fun):
+                        self._store(field.name, klass, fun.module.is_test)
         for stmt, _arm in body.returns:
             value = stmt.value
             if fun.head.returns and not any(
@@ -550,14 +660,14 @@ class Reach:
                 break
             if self.language == "go" and isinstance(value, f.Coll) and value.items:
                 value = value.items[0].value
-            if value is not None and self.holds(value, fun):
+            if value is not None and self.is_or_holds(value, fun):
                 self._give(fun)
         for y in body.yields:
-            if y.value is not None and self.holds(y.value, fun):
+            if y.value is not None and self.is_or_holds(y.value, fun):
                 self._give(fun)
         for new, _arm, _stmt in body.news:
             for position, pair in enumerate(new.fields):
-                if self.holds(pair.value, fun):
+                if self.is_or_holds(pair.value, fun):
                     for klass in self._classes.get(new.type.name.rpartition(".")[2], ()):
                         if isinstance(pair.key, f.Ref):
                             self._store(pair.key.name, klass, fun.module.is_test)
@@ -565,7 +675,7 @@ class Reach:
                             self._store(klass.decl.fields[position].name, klass, fun.module.is_test)
         for site in body.calls:
             for position, arg in enumerate(site.call.args):
-                if self.holds(arg.value, fun):
+                if self.is_or_holds(arg.value, fun):
                     self._pass(site, position, arg)
 
     def _assign(self, fun: Fun, name: str) -> bool:
@@ -665,13 +775,8 @@ class Reach:
         dotted_name = dotted(site.call.fn)
         head = dotted_name.partition(".")[0]
         if self.language == "go":
-            if (
-                dotted_name
-                and head != dotted_name
-                and (path := self.external(fun.module, head)) is not None
-                and not self._local(head, fun)
-            ):
-                package = self.names_index.go_package(path, fun.module)
+            if dotted_name and head != dotted_name and (path := self.external(fun.module, head)) and not self._local(head, fun):
+                package = self.names_index.go_package(path[0], fun.module)
                 found = package.functions.get(name) if package is not None else None
                 return [found] if found is not None else None
             if dotted_name and "." not in dotted_name:
@@ -693,11 +798,9 @@ class Reach:
         name = kind.name
         if name in _BASIC:
             return False
-        full = self.external(module, name)
-        if full is not None:
-            known = self.table.type(full)
-            if known is not None:
-                return known.name in self.types
+        known = [entry.name for full in self.external(module, name) if (entry := self.table.type(full)) is not None]
+        if known:
+            return not self.types.isdisjoint(known)
         last = name.rpartition(".")[2]
         declared = self._classes.get(last)
         if declared:
@@ -714,6 +817,17 @@ class Reach:
             scope = scope.parent
         return False
 
+    def is_or_holds(self, expr: Any, fun: Fun) -> bool:
+        """Whether what is stored, passed or returned may be such an object, hold one, or be the module of such functions."""
+        return self.holds(expr, fun) or (bool(self._modules) and self._is_module(expr, fun))
+
+    def _is_module(self, expr: Any, fun: Fun) -> bool:
+        if isinstance(expr, f.Ref):
+            return not self._modules.isdisjoint(self.external(fun.module, expr.name))
+        if isinstance(expr, f.Coll | f.Cond | f.Bin | f.Pair):
+            return any(self._is_module(child, fun) for child in children(expr))
+        return False
+
     def holds(self, expr: Any, fun: Fun) -> bool:
         """Whether an expression may be such an object, or hold one."""
         match expr:
@@ -722,8 +836,7 @@ class Reach:
             case f.Call():
                 return self._holds_call(expr, fun)
             case f.New():
-                full = self.external(fun.module, expr.type.name)
-                return full is not None and self.gives(full)
+                return any(self.gives(full) for full in self.external(fun.module, expr.type.name))
             case f.Lit() | f.Fn():
                 return False
             case f.Fmt() | f.Is():
@@ -762,8 +875,7 @@ class Reach:
             )
             if gives and self._holds_name(base, fun):
                 return True
-        full = self.external(fun.module, name)
-        return full is not None and (self.gives(full) or self.waits(full))
+        return any(self.gives(full) or self.waits(full) for full in self.external(fun.module, name))
 
     def _holds_call(self, expr: f.Call, fun: Fun) -> bool:
         if self._gives_here(expr, fun):
@@ -776,10 +888,9 @@ class Reach:
             base = expr.fn.name.rpartition(".")[0]
             if base and last in self.giving and self._holds_name(base, fun):
                 return True
-            full = self.external(fun.module, expr.fn.name)
-            base = expr.fn.name.rpartition(".")[0]
-            if full is not None:
-                if self.gives(full):
+            names = self.external(fun.module, expr.fn.name)
+            if names:
+                if any(self.gives(full) for full in names):
                     return True
                 # What is imported may be an object that another file of the program made.
                 if last not in _WRAPPERS and not (base and last in self.giving and self._held_name(base, fun.module)):
@@ -791,7 +902,7 @@ class Reach:
                 return True
         elif self.holds(expr.fn, fun):
             return True
-        return last in _WRAPPERS and any(self.holds(a.value, fun) for a in expr.args)
+        return last in _WRAPPERS and any(self.is_or_holds(a.value, fun) for a in expr.args)
 
     def candidate(self, site: CallSite) -> bool:
         """Whether a call may be one of a known waiting function or of a method of such an object."""
@@ -822,11 +933,11 @@ class Reach:
 
     def _may_be(self, called: str, fun: Fun) -> bool:
         base, _, method = called.rpartition(".")
-        full = self.external(fun.module, called)
-        if full is not None:
-            call = self.table.call(full)
-            if call is not None:
-                return call.does in self.kinds
+        known = [call for full in self.external(fun.module, called) if (call := self.table.call(full)) is not None]
+        if any(call.does in self.kinds for call in known):
+            return True
+        if known and len(known) == len(self.external(fun.module, called)):
+            return False
         if not base:
             return self._holds_name(called, fun) or self._starred(fun.module)
         if fun.is_method and base == fun.head.params[0].name:

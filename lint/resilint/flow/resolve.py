@@ -51,7 +51,7 @@ STEPS = 700
 """Expressions looked at for one question; past it the rest of the answer is unknown."""
 SHARE = 60
 """Steps that one question which many others lead to (who calls a function, what is written to an attribute) may take of its own.
-Past them its answer, with what is unknown in it, stands for everybody."""
+Past them its answer, with what is unknown in it, stands for every question that leads to it."""
 TURNS = 3
 """How often a question that leads back to itself is asked."""
 DEPTH = 70
@@ -119,6 +119,9 @@ class Resolver:
         self.knowledge = knowledge
         self._keying: set[tuple[Thing, str]] = set()
         self._memo: dict[Any, Any] = {}
+        self._gaps: set[Any] = set()
+        """Questions whose remembered answer has used up its share: asked for themselves, they are looked at again in full, so that
+        it does not matter what was asked before."""
         self._active: dict[Any, int] = {}
         self._guesses: dict[Any, Any] = {}
         self._open: dict[Any, tuple[Any, int]] = {}
@@ -245,7 +248,7 @@ class Resolver:
         was cut by the budget stands only for a question of its own.
         """
         found = self._memo.get(key)
-        if found is not None:
+        if found is not None and (self._active or key not in self._gaps):
             return found
         level = self._active.get(key)
         if level is not None:
@@ -259,6 +262,7 @@ class Resolver:
             self._open.clear()
             self._trail.clear()
             self._cut.clear()
+            self._gaps.discard(key)
         else:
             entry = self._open.get(key)
             if entry is not None:
@@ -301,6 +305,7 @@ class Resolver:
             self._limit = limit + self._steps - began
             if over and mine < 0 and self._steps <= self._most_steps:
                 self._memo[key] = result = _with_a_gap(result)
+                self._gaps.add(key)
                 for inner in self._cut[cut:]:
                     self._open.pop(inner, None)
                 del self._cut[cut:]

@@ -590,10 +590,12 @@ def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach
             return False
         if called.startswith("."):
             return fn in reach.touched
-        full = reach.external(fn.module, called.rstrip("{"))
-        if full is None:
+        names = reach.external(fn.module, called.rstrip("{"))
+        if not names:
             return reach.may_be(called, fn)
-        return full in table.canonical_names or table.call(full) is not None or table.made_by(full) is not None
+        return any(
+            full in table.canonical_names or table.call(full) is not None or table.made_by(full) is not None for full in names
+        )
 
     for fn in program.names.calling(wanted.__contains__, language):
         if any(may_be(c, fn) for c in fn.head.calls):
