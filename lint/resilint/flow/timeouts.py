@@ -447,7 +447,8 @@ class Timeouts:
             same = found.holder.node is not None and wait.holder.node is found.holder.node
             if same or wait.holder == found.holder:
                 return True
-        if wait.fn is fn and any(arg.value is node for arg in wait.site.call.args):
+        # What comes out of `**kwargs` is written nowhere but at the call.
+        if wait.fn is fn and (wait.site.call is node or any(arg.value is node for arg in wait.site.call.args)):
             return True
         slots = (x for source in wait.sources for x in source.slots)
         return any(x.written is not None and x.written[0] is fn and x.written[1] is node for x in slots)
