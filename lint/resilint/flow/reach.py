@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
 from resilint.knowledge.index import Table
+from resilint.knowledge.schema import TypeEntry
 from resilint.link.code import CallSite, Definition, Fun, Klass, Module, children, dotted, last_name
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Headers:
             return False
         first = imp.target if self._language == "go" else imp.target.partition(".")[0]
         return (
-            first in self._packages
+            first in _packages(self._table)
             or self._table.shapes_module(imp.target)
             or (bool(imp.name) and self._table.shapes_module(f"{imp.target}.{imp.name}"))
         )
@@ -161,17 +162,6 @@ class Headers:
                 return None
             known |= self._aliases
         return frozenset(known)
-
-    @cached_property
-    def _packages(self) -> frozenset[str]:
-        """First segments of described names; in Go whole import paths."""
-        if self._language != "go":
-            return frozenset(name.partition(".")[0] for name in self._table.canonical_names)
-        found: set[str] = set()
-        for name in self._table.canonical_names:
-            folder, slash, last = name.rpartition("/")
-            found.add(f"{folder}{slash}{last.partition('.')[0]}")
-        return frozenset(found)
 
     @cached_property
     def _aliases(self) -> frozenset[str]:
@@ -266,33 +256,61 @@ def _type_part(name: str) -> tuple[str, str]:
 def _waiting_types(table: Table, kinds: frozenset[str], left_out: frozenset[str]) -> frozenset[str]:
     """Types whose methods do one of `kinds`, or give an object of such a type. Asked anew for each program, but for one table."""
     found: set[str] = set()
-    calls = [c for lib in table.libraries for c in lib.calls]
-    owners = [(n.rpartition(".")[0], gives) for c in calls for gives in (c.returns, *c.returns_by.values()) for n in c.names]
-    owners += [(n.rpartition(".")[0], t.name) for lib in table.libraries for t in lib.types for n in t.made_by]
-    for lib in table.libraries:
-        for call in lib.calls:
-            if call.does in kinds:
-                for name in call.names:
-                    kind = table.type(name.rpartition(".")[0])
-                    if kind is not None and kind.role not in left_out:
-                        found.add(kind.name)
-        found.update(t.name for t in lib.types if t.any_method is not None)
-    while True:
-        before = len(found)
-        for lib in table.libraries:
-            for kind in lib.types:
-                if kind.name not in found and (
-                    any(r in found for r in kind.returns.values()) or any(b in found for b in kind.bases)
-                ):
-                    found.add(kind.name)
-                if kind.name in found:
-                    found.update(b for b in kind.bases if table.type(b) is not None)
-        for owner, returns in owners:
-            kind = table.type(owner)
-            if kind is not None and returns in found and kind.role not in left_out:
-                found.add(kind.name)
-        if len(found) == before:
-            return frozenset(found)
+    pending = [
+        kind.name
+        for library in table.libraries
+        for call in library.calls
+        if call.does in kinds
+        for kind in _owners(table, call.names)
+        if kind.role not in left_out
+    ]
+    pending += [kind.name for library in table.libraries for kind in library.types if kind.any_method is not None]
+    leads = _leads(table)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += [other for other, role in leads.get(name, ()) if role not in left_out]
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8)
+def _leads(table: Table) -> dict[str, list[tuple[str, str]]]:
+    """For each type those that lead to it: they give it, or one of the two stands on the other.
+
+    Where only the row of a method says so, with the role of the type whose method it is.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for library in table.libraries:
+        for kind in library.types:
+            for name in (*kind.returns.values(), *kind.bases):
+                found.setdefault(name, []).append((kind.name, ""))
+            found.setdefault(kind.name, []).extend((base, "") for base in kind.bases if table.type(base) is not None)
+            found.setdefault(kind.name, []).extend((owner.name, owner.role) for owner in _owners(table, kind.made_by))
+        for call in library.calls:
+            for given in {call.returns, *call.returns_by.values()} - {None}:
+                found.setdefault(str(given), []).extend((owner.name, owner.role) for owner in _owners(table, call.names))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _packages(table: Table) -> frozenset[str]:
+    """First segments of described names; in Go whole import paths."""
+    if table.language != "go":
+        return frozenset(name.partition(".")[0] for name in table.canonical_names)
+    found: set[str] = set()
+    for name in table.canonical_names:
+        folder, slash, last = name.rpartition("/")
+        found.add(f"{folder}{slash}{last.partition('.')[0]}")
+    return frozenset(found)
+
+
+def _owners(table: Table, names: Iterable[str]) -> Iterator[TypeEntry]:
+    """The types whose methods these are."""
+    for name in names:
+        kind = table.type(name.rpartition(".")[0])
+        if kind is not None:
+            yield kind
 
 
 @lru_cache(maxsize=32)

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
@@ -62,6 +62,8 @@ def load(extra: Sequence[Inline | Mapping[str, object] | str | Path] = (), root:
 
     What the user says of a name replaces what is shipped. Raises `KnowledgeError` with all problems of all files.
     """
+    if not extra:
+        return _of_shipped(shipped())
     libraries = list(shipped())
     declared: list[_Declared] = []
     problems: list[str] = []
@@ -83,6 +85,16 @@ def load(extra: Sequence[Inline | Mapping[str, object] | str | Path] = (), root:
     return Knowledge(libraries, (pair for one in declared for pair in zip(one.libraries, one.places, strict=True)))
 
 
+_last: list[Knowledge] = []
+
+
+def _of_shipped(libraries: tuple[Library, ...]) -> Knowledge:
+    """Its tables do not change, so one process builds them once."""
+    if not _last or _last[0].libraries is not libraries:
+        _last[:] = [Knowledge(libraries)]
+    return _last[0]
+
+
 @dataclass(frozen=True)
 class _Declared:
     """The libraries of one file or entry of the user's, and how to name a place in it."""
@@ -101,9 +113,14 @@ class _Declared:
 
 def shipped(directory: Path = SHIPPED) -> tuple[Library, ...]:
     """The libraries of a knowledge directory (`<language>/*.yaml`), from the compiled blob if it is current, else parsed."""
-    files = sorted(directory.glob("*/*.yaml"))
-    key = _key(directory, files)
-    blob = _blob_path(directory)
+    files = sorted(directory.glob("*/*.yaml"), key=str)
+    return _compiled(directory, tuple(files), _key(directory, files), cache_dir())
+
+
+@lru_cache(maxsize=4)
+def _compiled(directory: Path, files: tuple[Path, ...], key: bytes, folder: Path | None) -> tuple[Library, ...]:
+    """`key` changes with the files. One process loads them once."""
+    blob = _blob_path(directory, folder)
     libraries = _read_blob(blob, key) if blob is not None else None
     if libraries is None:
         libraries = parse(files)
@@ -280,17 +297,17 @@ def _plain(value: object, left: Iterator[int]) -> Any:
 def _key(directory: Path, files: Sequence[Path]) -> bytes:
     """A hash that changes with any knowledge file, with the schema, and with the form of the blob."""
     digest = blake2b(f"{BLOB_FORMAT} {msgspec.__version__}".encode(), digest_size=_DIGEST)
-    for file in (*files, Path(schema.__file__)):
-        stat = file.stat()
-        name = file.relative_to(directory) if file.is_relative_to(directory) else file
-        digest.update(f"\0{name}\0{stat.st_mtime_ns}\0{stat.st_size}".encode())
+    above = len(str(directory))
+    for file in (*map(str, files), schema.__file__):
+        status = os.stat(file)
+        name = file[above:] if file.startswith(str(directory)) else file
+        digest.update(f"\0{name}\0{status.st_mtime_ns}\0{status.st_size}".encode())
     return digest.digest()
 
 
-def _blob_path(directory: Path) -> Path | None:
+def _blob_path(directory: Path, folder: Path | None) -> Path | None:
     """One blob for each installation, so that old ones do not pile up."""
     place = blake2b(os.fsencode(directory.resolve()), digest_size=8).hexdigest()
-    folder = cache_dir()
     return folder / f"knowledge-{place}.msgpack" if folder is not None else None
 
 
