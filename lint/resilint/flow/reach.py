@@ -6,6 +6,7 @@ library, because no construction, import, annotation or known result leads to it
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilint import facts as f
 from resilint.knowledge.index import Table
-from resilint.knowledge.schema import TypeEntry
+from resilint.knowledge.schema import Bound, TypeEntry
 from resilint.link.code import CallSite, Definition, Fun, Klass, Module, children, dotted, last_name
 
 if TYPE_CHECKING:
@@ -65,6 +66,19 @@ _BASIC = frozenset(
 )
 
 
+_SPECIAL = frozenset(
+    {"__enter__", "__aenter__", "__call__", "__getitem__", "__iter__", "__aiter__", "__next__", "__anext__", "__get__"}
+)
+"""Methods that no call names."""
+
+_CONTAINED = frozenset({"values", "items", "copy", "popitem", "popleft", "setdefault"})
+"""Methods of collections that give what these hold."""
+
+_BY_LANGUAGE = {"enter": ("__enter__", "__aenter__"), "each": ("__iter__", "__aiter__", "__next__", "__anext__")}
+"""Methods that give a name its value, by the kind of its definition."""
+
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
 _MACHINERY = frozenset({"executor", "group", "thread", "process", "future", "event", "lock", "gate"})
 """Roles of what runs code: an event loop can open connections too, but is no client."""
 
@@ -89,6 +103,7 @@ class Headers:
         self._language = language
         self._table = table
         self._imports: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._sources: dict[tuple[Module, str], frozenset[Module]] = {}
         self._homes: dict[tuple[str, str, int], Module | str | None] = {}
         for module in names.modules.values():
             if module.language == language:
@@ -237,6 +252,49 @@ class Headers:
                 for target in self._bound(home, inner) if inner in self._aliases else ():
                     yield f"{target}.{last}" if last else target
 
+    def carriers(self, name: str, module: Module) -> Iterator[tuple[Module, str]]:
+        """Files of Python that take a name out of a file of the program, with the name they give it there."""
+        for importer, imp in (*self._importers.get(name, ()), *self._importers.get("*", ())):
+            if importer is not module and self._home(importer, imp) is module:
+                yield importer, name if imp.name == "*" else imp.alias
+
+    @cached_property
+    def _importers(self) -> dict[str, list[tuple[Module, f.Import]]]:
+        """Imports of Python that take a name out of a file, by that name."""
+        found: dict[str, list[tuple[Module, f.Import]]] = {}
+        for module in self._names.modules.values() if self._language == "python" else ():
+            for imp in module.facts.imports:
+                if imp.name:
+                    found.setdefault(imp.name, []).append((module, imp))
+        return found
+
+    @cached_property
+    def renamed(self) -> dict[str, set[str]]:
+        """Names of functions and classes of the program by other names that imports give them."""
+        found: dict[str, set[str]] = {}
+        for name, imports in self._importers.items():
+            for _, imp in imports if name in self.functions or name in self.classes else ():
+                if imp.alias != name:
+                    found.setdefault(imp.alias, set()).add(name)
+        return found
+
+    def sources(self, module: Module, name: str) -> frozenset[Module]:
+        """Files of Python from which a name of a file's own scope may come, itself left out."""
+        key = (module, name)
+        found = self._sources.get(key)
+        if found is None:
+            seen: set[Module] = set()
+            queue = [key]
+            for at, inner in queue:
+                imports = (*at.imports.get(inner, ()), *at.imports.get("*", ()))
+                for imp in imports:
+                    home = self._home(at, imp) if imp.name else None
+                    if isinstance(home, Module) and home not in seen:
+                        seen.add(home)
+                        queue.append((home, inner if imp.name == "*" else imp.name))
+            found = self._sources[key] = frozenset(seen)
+        return found
+
     def _home(self, module: Module, imp: f.Import) -> Module | str | None:
         """The file or folder of the program from which an import takes something."""
         key = (module.folder, imp.target, imp.level)
@@ -265,6 +323,10 @@ def _waiting_types(table: Table, kinds: frozenset[str], left_out: frozenset[str]
         if kind.role not in left_out
     ]
     pending += [kind.name for library in table.libraries for kind in library.types if kind.any_method is not None]
+    if "network" in kinds:
+        # What only holds a limit waits for nothing itself, but the limit is set by its methods.
+        limited = (kind for library in table.libraries for kind in library.types if any(map(_is_limit_set, kind.bounds)))
+        pending += [kind.name for kind in limited if kind.role not in left_out]
     leads = _leads(table)
     while pending:
         name = pending.pop()
@@ -272,6 +334,10 @@ def _waiting_types(table: Table, kinds: frozenset[str], left_out: frozenset[str]
             found.add(name)
             pending += [other for other, role in leads.get(name, ()) if role not in left_out]
     return frozenset(found)
+
+
+def _is_limit_set(bound: Bound) -> bool:
+    return bound.setter is not None and bound.unit not in ("count", "bool")
 
 
 @lru_cache(maxsize=8)
@@ -356,6 +422,7 @@ class Reach:
         `None`: other code."""
         self._locals: dict[Fun, set[str]] = {}
         self._gives: dict[str, bool] = {}
+        self._reads: dict[Fun, bool] = {}
         self._answers: dict[tuple[Fun, str], bool] = {}
         # First in, first out: what waits its turn is visited once for all that has come to light meanwhile.
         self._queue: deque[Fun] = deque()
@@ -500,8 +567,8 @@ class Reach:
             return False
         if kind.name and kind.name[0].isalpha():
             names = self.external(module, kind.name)
-            if names:
-                return any(self._is_type(full) for full in names)
+            if any(self._is_type(full) for full in names):
+                return True
         return any(self._typed(module, inner) for inner in kind.args)
 
     def _is_type(self, full: str) -> bool:
@@ -524,6 +591,9 @@ class Reach:
         for user in self._users.get(name, ()):
             if user.module.is_test or not module.is_test:
                 self._push(user)
+        for importer, alias in self._headers.carriers(name, module):
+            if importer.is_test or not module.is_test:
+                self._hold(alias, importer)
 
     def _held_name(self, name: str, module: Module) -> bool:
         """Whether a name of a file's own scope may hold such an object: one of its own, of its package, or imported."""
@@ -536,7 +606,7 @@ class Reach:
             package = self.names_index.package_of(module)
             return any(m in known for m in package.modules)
         imports = (*module.imports.get(name, ()), *module.imports.get("*", ()))
-        return any(self._leads_to(imp, m) for imp in imports for m in known)
+        return any(self._leads_to(imp, m, module) for imp in imports for m in known)
 
     def _give(self, fun: Fun) -> None:
         if fun.head.kind not in ("free", "method"):
@@ -544,12 +614,73 @@ class Reach:
         if fun.head.is_property:
             self._store(fun.name, self._owner(fun), fun.module.is_test)
             return
-        known = self.givers.setdefault(fun.name, set())
+        if fun in self.givers.get(fun.name, ()):
+            return
+        self._give_as(fun.name, fun, fun.module)
+        if fun.name in _SPECIAL and (owner := self._owner(fun)) is not None:
+            for klass in self._family(owner):
+                for user in (*self._users.get(klass.name, ()), *klass.methods.values()):
+                    self._push(user)
+
+    def _give_as(self, name: str, fun: Fun, module: Module) -> None:
+        known = self.givers.setdefault(name, set())
         if fun not in known:
             known.add(fun)
-            for user in self._users.get(fun.name, ()):
+            for user in self._users.get(name, ()):
                 if user.module.is_test or not fun.module.is_test:
                     self._push(user)
+        if not fun.is_method:
+            for importer, alias in self._headers.carriers(name, module):
+                if alias != name:
+                    self._give_as(alias, fun, importer)
+
+    def _family(self, klass: Klass) -> list[Klass]:
+        """A class and those below it, by name."""
+        family = [klass]
+        for at in family:
+            for below in self._below.get(at.name, ()):
+                if below not in family:
+                    family.append(below)
+        return family
+
+    @cached_property
+    def _below(self) -> dict[str, list[Klass]]:
+        found: dict[str, list[Klass]] = {}
+        for classes in self._classes.values():
+            for klass in classes:
+                for base in klass.decl.bases:
+                    last = last_name(base)
+                    for name in (last, *self._headers.renamed.get(last, ())):
+                        found.setdefault(name, []).append(klass)
+        return found
+
+    def _gives_as(self, special: str, expr: Any, fun: Fun) -> bool:
+        """Whether a method that the language calls by itself (`__enter__` of what a `with` opens) may give such an object here."""
+        givers = self.givers.get(special)
+        if not givers:
+            return False
+        for giver in givers:
+            owner = self._owner(giver)
+            if owner is None or (giver.module.is_test and not fun.module.is_test):
+                continue
+            if isinstance(expr, f.Ref) and fun.is_method and expr.name == fun.head.params[0].name:
+                if self._related(fun, giver):
+                    return True
+                continue
+            # Whatever may be opened by `with` may be this; loops, calls and indices are too many to say so.
+            made = [expr] if isinstance(expr, f.Call) else []
+            if isinstance(expr, f.Ref):
+                made = [d.expr for d in fun.body.definitions.get(expr.name, ()) if isinstance(d.expr, f.Call)]
+            classes = [klass for call in made for klass in self._classes_named(last_name(call.fn))]
+            if any(klass in self._family(owner) for klass in classes):
+                return True
+            if not classes and special in _BY_LANGUAGE["enter"]:
+                return True
+        return False
+
+    def _classes_named(self, name: str) -> list[Klass]:
+        """Classes of the program that a name may mean, as they are called or as an import calls them."""
+        return [k for x in (name, *self._headers.renamed.get(name, ())) for k in self._classes.get(x, ())]
 
     def _store(self, name: str, klass: Klass | None, in_test: bool) -> bool:
         if klass is not None and in_test and not klass.module.is_test:
@@ -610,26 +741,30 @@ class Reach:
                 return False
             if target.module is fun.module or (target.module.folder == fun.module.folder and self.language == "go"):
                 return True
-            return any(self._leads(imp, target) for imp in (*fun.module.imports.get(head, ()), *fun.module.imports.get("*", ())))
+            return any(
+                self._leads(imp, target, fun) for imp in (*fun.module.imports.get(head, ()), *fun.module.imports.get("*", ()))
+            )
         if called and (imports := fun.module.imports.get(head)) is not None and not self._local(head, fun):
-            return not target.is_method and any(self._leads(imp, target) for imp in imports)
-        if not target.is_method:
+            return not target.is_method and any(self._leads(imp, target, fun) for imp in imports)
+        if not target.is_method and not target.head.is_static:
             return False
         if called in (f"self.{target.name}", f"cls.{target.name}") or target.name.startswith("__"):
             return self._related(fun, target)
         return target.module is fun.module or len(self._by_name.get(target.name, ())) <= _FEW
 
-    def _leads(self, imp: f.Import, target: Fun) -> bool:
-        return self._leads_to(imp, target.module)
+    def _leads(self, imp: f.Import, target: Fun, fun: Fun) -> bool:
+        return self._leads_to(imp, target.module, fun.module)
 
-    def _leads_to(self, imp: f.Import, module: Module) -> bool:
+    def _leads_to(self, imp: f.Import, module: Module, importer: Module) -> bool:
         """Whether an import may name a file, or something that passes it on."""
         if self.language == "go":
             package = self.names_index.go_package(imp.target, module)
             return package is not None and module in package.modules
         stem = "." + module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") + "."
         wanted = imp.target or imp.name
-        return bool(wanted) and (f".{wanted}." in stem or stem.endswith(f".{wanted}.{imp.name}."))
+        if wanted and (f".{wanted}." in stem or stem.endswith(f".{wanted}.{imp.name}.")):
+            return True
+        return self.language == "python" and bool(imp.name) and module in self._headers.sources(importer, imp.alias)
 
     def _related(self, fun: Fun, target: Fun) -> bool:
         one, other = self._owner(fun), self._owner(target)
@@ -662,14 +797,18 @@ class Reach:
                         grown |= self._assign(fun, name)
                     if d.expr is None or (d.item and d.item[0] != 0 and self.language == "go" and isinstance(d.expr, f.Call)):
                         continue
-                    if not self.is_or_holds(d.expr, fun):
-                        continue
-                    grown |= self._assign(fun, name.removesuffix("[]"))
+                    if self.is_or_holds(d.expr, fun) or (d.kind in _BY_LANGUAGE and self._given_by_language(d.kind, d.expr, fun)):
+                        grown |= self._assign(fun, name)
         for klass in fun.module.classes:
             if max(klass.decl.parent, 0) == fun.index:
                 for field in klass.decl.fields:
                     if field.init is not None and self.is_or_holds(field.init, fun):
                         self._store(field.name, klass, fun.module.is_test)
+        for inner in fun.module.functions[1:]:
+            if max(inner.head.parent, 0) == fun.index:
+                for param in inner.head.params:
+                    if param.default is not None and self.is_or_holds(param.default, fun):
+                        self._hold_local(inner, param.name)
         for stmt, _arm in body.returns:
             value = stmt.value
             if fun.head.returns and not any(
@@ -696,12 +835,21 @@ class Reach:
                 if self.is_or_holds(arg.value, fun):
                     self._pass(site, position, arg)
 
+    def _given_by_language(self, kind: str, expr: f.Expr, fun: Fun) -> bool:
+        return any(self._gives_as(special, expr, fun) for special in _BY_LANGUAGE[kind])
+
     def _assign(self, fun: Fun, name: str) -> bool:
+        element = name.endswith("[]")
+        name = name.rstrip("[]")
         base, _, last = name.rpartition(".")
         if base:
             receiver = fun.head.params[0].name if fun.is_method else None
             return self._store(last, self._owner(fun) if base in (receiver, "self") else None, fun.module.is_test)
         fun = self._declaring(fun, last)
+        if element and self.language == "python":
+            # What is put into a collection is in it wherever that was made.
+            while fun.index and last not in fun.params and last not in fun.body.definitions:
+                fun = fun.parent or fun.module.functions[0]
         if fun.index == 0 or last in fun.body.outer_names:
             if fun.module in self.names.get(last, ()):
                 return False
@@ -754,7 +902,7 @@ class Reach:
         fun = site.fn
         if fun.head.is_class and fun.is_method and dotted(site.call.fn) == fun.head.params[0].name:
             return [klass for klass in fun.module.classes if klass.methods.get(fun.name) is fun]
-        return self._classes.get(site.last, ())
+        return self._classes_named(site.last)
 
     def _init(self, klass: Klass) -> Fun | None:
         """Its own `__init__`, else that of a class above it, by name."""
@@ -765,7 +913,7 @@ class Reach:
             if "__init__" in at.methods:
                 return at.methods["__init__"]
             for base in at.decl.bases:
-                more = [x for x in self._classes.get(last_name(base), ()) if x not in seen]
+                more = [x for x in self._classes_named(last_name(base)) if x not in seen]
                 seen.update(more)
                 above.extend(more)
         return None
@@ -801,7 +949,8 @@ class Reach:
                 found = self.names_index.package_of(fun.module).functions.get(name)
                 return [found] if found is not None else []
             return [x for x in self._by_name.get(name, ()) if x.is_method]
-        return [x for x in self._by_name.get(name, ()) if self.may_mean(dotted_name, x, fun)]
+        names = (name, *self._headers.renamed.get(name, ()))
+        return [x for n in names for x in self._by_name.get(n, ()) if self.may_mean(dotted_name, x, fun)]
 
     def _eligible(self, target: Fun, param: f.Param) -> bool:
         """Whether a parameter's declared type lets it hold a library's object."""
@@ -841,7 +990,9 @@ class Reach:
 
     def _is_module(self, expr: Any, fun: Fun) -> bool:
         if isinstance(expr, f.Ref):
-            return not self._modules.isdisjoint(self.external(fun.module, expr.name))
+            imports = fun.module.imports
+            known = expr.name.partition(".")[0] in imports or "*" in imports
+            return known and not self._modules.isdisjoint(self.external(fun.module, expr.name))
         if isinstance(expr, f.Coll | f.Cond | f.Bin | f.Pair):
             return any(self._is_module(child, fun) for child in children(expr))
         return False
@@ -864,6 +1015,8 @@ class Reach:
             case f.Field():
                 gives = expr.name in self.giving or bool(self._by_attribute)
                 return self._stored(expr.name, False, fun) or (gives and self.holds(expr.base, fun))
+            case f.Index() if self._gives_as("__getitem__", expr.base, fun):
+                return True
             case _:
                 return any(self.holds(child, fun) for child in children(expr))
 
@@ -882,7 +1035,7 @@ class Reach:
             if self._stored(last, base == receiver, fun):
                 return True
             if last in self.names and any(
-                self._leads_to(imp, m) for imp in fun.module.imports.get(head, ()) for m in self.names[last]
+                self._leads_to(imp, m, fun.module) for imp in fun.module.imports.get(head, ()) for m in self.names[last]
             ):
                 return True
             gives = (
@@ -899,13 +1052,18 @@ class Reach:
         if self._gives_here(expr, fun):
             return True
         last = last_name(expr.fn)
+        if self._gives_as("__call__", expr.fn, fun):
+            return True
         if last in self.names and (not isinstance(expr.fn, f.Ref) or self._holds_name(expr.fn.name, fun)):
             # A class that stands on a known type, or an object that is called (a factory of sessions).
             return True
         if isinstance(expr.fn, f.Ref):
             base = expr.fn.name.rpartition(".")[0]
-            if base and last in self.giving and self._holds_name(base, fun):
+            if base and (last in self.giving or last in _CONTAINED) and self._holds_name(base, fun):
                 return True
+            receiver = fun.head.params[0].name if fun.is_method else "self"
+            if base and self._stored(last, base == receiver, fun):
+                return True  # a class, or a function, that is kept in an attribute
             names = self.external(fun.module, expr.fn.name)
             if names:
                 if any(self.gives(full) for full in names):
@@ -916,7 +1074,9 @@ class Reach:
             if not base and self._local(last, fun):
                 return True
         elif isinstance(expr.fn, f.Field):
-            if last in self.giving and self.holds(expr.fn.base, fun):
+            if (last in self.giving or last in _CONTAINED) and self.holds(expr.fn.base, fun):
+                return True
+            if self._stored(last, False, fun):
                 return True
         elif self.holds(expr.fn, fun):
             return True
@@ -969,13 +1129,28 @@ class Reach:
     def sites(self, fun: Fun, wanted: Callable[[str], bool]) -> Iterator[CallSite]:
         """Candidates among the calls of wanted names in a function; its body is decoded only where its header shows one."""
         for called in fun.head.calls:
-            if wanted(called) and (fun in self.touched if called.startswith(".") else self.may_be(called, fun)):
+            if wanted(called) and (
+                (fun in self.touched or self._may_read(fun)) if called.startswith(".") else self.may_be(called, fun)
+            ):
                 break
         else:
             return
         for site in fun.body.calls:
             if wanted(dotted(site.call.fn) or "." + site.last) and self.candidate(site):
                 yield site
+
+    def _may_read(self, fun: Fun) -> bool:
+        """Whether a body speaks of an attribute that may hold such an object: no header has those of what a call gives."""
+        found = self._reads.get(fun)
+        if found is None:
+            words = _WORD.findall(bytes(fun.module.facts.bodies[fun.index]))
+            found = self._reads[fun] = not self._held_attributes.isdisjoint(words)
+        return found
+
+    @cached_property
+    def _held_attributes(self) -> frozenset[bytes]:
+        """Attributes that may hold such an object; asked for when the pass is over."""
+        return frozenset(name.encode() for name, _ in self.attributes)
 
     def _stands_on(self, fun: Fun) -> bool:
         owner = self.program.resolver.owner(fun)

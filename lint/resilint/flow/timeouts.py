@@ -380,7 +380,9 @@ class Timeouts:
                 fn, node = found.where
                 confidence = self.program.knowledge.sure(slot.bound)
                 hops = slot.flow.hops if slot.flow is not None else ()
-                steps = self.program.trace(hops[:-1])
+                if hops and (hops[-1].path, hops[-1].end) == (fn.module.path, node.end):
+                    hops = hops[:-1]  # that is the finding's own place
+                steps = self.program.trace(hops)
                 self._add_disabled((fn, node), found.api, "", confidence, steps, slot.bound, self._use(found))
 
     def _use(self, found: WrittenSlot) -> str:
