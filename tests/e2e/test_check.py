@@ -230,6 +230,15 @@ def test_a_file_that_does_not_parse_gives_one_finding(work: Path, report: Run) -
     assert "RS002" not in codes(report("--ignore", "RS002"))
 
 
+def test_a_template_of_code_is_no_broken_code(toy: Path, report: Run) -> None:
+    (toy / "{{name}}").mkdir()
+    (toy / "{{name}}" / "app.py").write_text("import {{name}}\nimport .\n")
+    (toy / "service.py").write_text("import os\n{% if cached %}\nimport cache\n{% endif %}\n")
+    assert [one["code"] for one in report(code=0)["findings"]] == []
+    (toy / "service.py").write_text("import os\nif cached %\nimport cache\n")
+    assert [one["code"] for one in report(code=1)["findings"]] == ["RS002"]
+
+
 def test_broken_test_data_does_not_stop_a_gate(toy: Path, report: Run) -> None:
     (toy / "tests").mkdir()
     (toy / "tests" / "broken.json").write_text("{")

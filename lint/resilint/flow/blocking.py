@@ -14,7 +14,7 @@ from resilint.flow.spawns import WAITS, Reach, Spawn, short
 from resilint.flow.values import FnVal, Obj
 from resilint.flow.waits import METHODS_OF_BUILTINS, CoroutineNames
 from resilint.knowledge.schema import CallEntry, TypeEntry
-from resilint.link.code import CallSite, Fun, dotted, leaves, walk, walk_block
+from resilint.link.code import CallSite, Fun, dotted, last_name, leaves, walk, walk_block
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ _SLOW = 0.1
 _CALLS = 3
 """How many calls below a coroutine a wait is sought."""
 _ONCE = re.compile(r"^_*(?:main|start\w*|setup\w*|set_up\w*|init\w*|shutdown\w*|stop\w*|close\w*|lifespan|__aenter__|__aexit__)$")
+
+_COLLECTS = frozenset({"join", "wait", "communicate", "result"})
+"""Methods that give at once what has ended already."""
+_WINDOWS = re.compile(r"_*(?:(?:is|on|running_on)_?)?(?:windows|win32|win)", re.IGNORECASE)
+_WINDOWS_IS_CALLED = frozenset({"win32", "cygwin", "nt", "windows", "win"})
 
 Way = tuple[str, tuple[Step, ...]]
 """What waits, and the calls that lead to it."""
@@ -121,11 +126,11 @@ class Blocking:
 
     def _way_of(self, site: CallSite, depth: int, around: str) -> Way | None:
         """How a call comes to wait on the thread that makes it; `around` is the name by which its function was called."""
-        if site.how or _is_short(site) or _is_for_threads(site) or _is_last(site):
+        if site.how or _is_short(site) or _is_for_threads(site) or _is_last(site) or _is_for_windows(site):
             return None
         if self._may_block(dotted(site.call.fn) or "." + site.last, site.fn):
             for target, entry in self.program.described(site):
-                if self._blocks(target, entry, site):
+                if self._blocks(target, entry, site) and not (_has_ended(site) and site.last in _COLLECTS):
                     return target.name, ()
         if depth <= 0 or (site.last not in self._blocked_by_name and not _is_handed_in(dotted(site.call.fn), site.fn)):
             return None
@@ -137,7 +142,7 @@ class Blocking:
             if callee not in self._blocked:
                 continue
             way = self._way_in(callee, depth - 1, site.last)
-            if way is not None:
+            if way is not None and not (_has_ended(site) and way[0].rpartition(".")[2] in _COLLECTS):
                 return way
         return None
 
@@ -400,6 +405,45 @@ def _is_last(site: CallSite) -> bool:
     stmts = [stmt for stmt, arm in site.fn.body.stmts if arm is site.arm and stmt.at > site.stmt.at]
     after = stmts[0] if stmts else None
     return isinstance(site.stmt, f.Do) and isinstance(after, f.Do) and leaves((after,))
+
+
+def _is_for_windows(site: CallSite) -> bool:
+    """Whether a call stands where a test says that this is Windows: no platform on which services run that many ask."""
+    for arm in site.arm.chain():
+        if not isinstance(arm.node, f.If) or arm.kind != "then":
+            continue
+        parts = _and_ed(arm.node.test)
+        if any(_WINDOWS.fullmatch(_asked(part)) for part in parts):
+            return True
+        for part in parts:
+            word = part.right.value if isinstance(part, f.Bin) and part.op == "==" and isinstance(part.right, f.Lit) else None
+            if isinstance(word, str) and word.lower() in _WINDOWS_IS_CALLED:
+                return True
+    return False
+
+
+def _has_ended(site: CallSite) -> bool:
+    """Whether a test around a call says that a thread or process has ended: who collects it then does not wait."""
+    for arm in site.arm.chain():
+        if isinstance(arm.node, f.If) and arm.kind == "then":
+            for part in _and_ed(arm.node.test):
+                if isinstance(part, f.Un) and part.op == "not" and _asked(part.value) == "is_alive":
+                    return True
+                if isinstance(part, f.Bin) and part.op == "is not" and _asked(part.left) in ("poll", "exitcode", "returncode"):
+                    return True
+    return False
+
+
+def _and_ed(test: f.Expr) -> list[f.Expr]:
+    """The parts of a test that all hold where it holds."""
+    if isinstance(test, f.Bin) and test.op == "and":
+        return [*_and_ed(test.left), *_and_ed(test.right)]
+    return [test]
+
+
+def _asked(test: f.Expr) -> str:
+    """The last segment of the name, or of the call without arguments, that a test asks."""
+    return last_name(test.fn if isinstance(test, f.Call) else test)
 
 
 def _is_nothing_here(given: f.Expr, site: CallSite) -> bool:

@@ -322,8 +322,9 @@ class Pools:
     def _follow(self, fn: Fun, pool: Pool, uses: Uses, puts: frozenset[str]) -> None:
         """Where a pool is handed on: to work that is started or functions that are called, which are looked at, or elsewhere."""
         given: list[CallSite] = []
+        packed = self._packed(fn, pool)
         for site in fn.body.calls:
-            if any(_mentions(a.value, pool) for a in site.call.args):
+            if any(_mentions(a.value, pool) or dotted(a.value) in packed for a in site.call.args):
                 given.append(site)
         handed = {id(n) for site in given for a in site.call.args for n in walk(a.value)}
         stored = any(
@@ -333,6 +334,7 @@ class Pools:
             and not (fn is pool.fn and _makes(node, pool))
             for stmt, _ in fn.body.stmts
             if isinstance(stmt, f.Return | f.Assign | f.Send) and getattr(stmt, "value", None) is not None
+            if not (isinstance(stmt, f.Assign) and dotted(stmt.targets[0]) in packed)
             for node in walk(stmt.value)
         )
         running = [site for site in given if self._runs_on(site)]
@@ -360,6 +362,29 @@ class Pools:
                     base = dotted(inner.call.fn).rpartition(".")[0]
                     if inner.last in puts and base in names:
                         uses.puts.append(Use(inner, self._endless_loop(inner)))
+
+    @staticmethod
+    def _packed(fn: Fun, pool: Pool) -> frozenset[str]:
+        """Local names of tuples with a pool in them that are arguments only: `args = (queue,); Process(target=f, args=args)`."""
+        made: dict[str, list[f.Assign]] = {}
+        for stmt, _ in fn.body.stmts:
+            if (
+                isinstance(stmt, f.Assign)
+                and len(stmt.targets) == 1
+                and isinstance(stmt.value, f.Coll)
+                and _mentions(stmt.value, pool)
+            ):
+                made.setdefault(dotted(stmt.targets[0]), []).append(stmt)
+        arguments = {id(a.value) for site in fn.body.calls for a in site.call.args}
+        out = set()
+        for name, stmts in made.items():
+            if not pool.local or not name or "." in name or len(fn.body.definitions.get(name, ())) != len(stmts):
+                continue
+            own = {id(stmt.targets[0]) for stmt in stmts}
+            reads = [n for n in nodes(fn) if isinstance(n, f.Ref) and n.name == name and id(n) not in own]
+            if reads and all(id(node) in arguments for node in reads):
+                out.add(name)
+        return frozenset(out)
 
     def _only_takes(self, site: CallSite, pool: Pool, puts: frozenset[str]) -> bool:
         """Whether functions of the program that a call hands a pool to neither put anything into it nor hand it on."""
@@ -448,7 +473,7 @@ class Pools:
         frame = self.resolver.frame(site.fn)
         for arm in site.arm.chain():
             node = arm.node
-            if arm.kind != "loop" or not isinstance(node, f.Loop):
+            if arm.kind != "loop" or not isinstance(node, f.Loop) or _ends_loop(site, node):
                 continue
             if node.form in ("ever", "while"):
                 return True
@@ -651,6 +676,30 @@ def _kept(site: CallSite) -> tuple[str, bool]:
             if init is not None and (init.at, init.end) == (site.call.at, site.call.end):
                 return f"this.{declared.name}", False
     return "", False
+
+
+def _ends_loop(site: CallSite, loop: f.Loop) -> bool:
+    """Whether a loop is over once a call in it has been made: what follows leaves, or gives its test a value that ends it."""
+    after = [stmt for stmt, arm in site.fn.body.stmts if arm is site.arm and stmt.at > site.stmt.at]
+    inner = [arm.node for arm in site.arm.chain() if arm.kind == "loop"]
+    if not inner or inner[-1] is not loop:
+        return False
+    for stmt in after:
+        if isinstance(stmt, f.Return) or (isinstance(stmt, f.Jump) and stmt.kind == "break"):
+            return True
+        if isinstance(stmt, f.Assign) and not stmt.op and isinstance(stmt.value, f.Lit) and loop.test is not None:
+            name, test, value = dotted(stmt.targets[0]), loop.test, stmt.value.value
+            if isinstance(test, f.Ref) and test.name == name:
+                return not value
+            if isinstance(test, f.Un) and test.op == "not" and dotted(test.value) == name:
+                return bool(value)
+            if isinstance(test, f.Bin) and dotted(test.left) == name and isinstance(test.right, f.Lit):
+                return test.op == ">" and _at_most(value, test.right.value)
+    return False
+
+
+def _at_most(left: object, right: object) -> bool:
+    return isinstance(left, int | float) and isinstance(right, int | float) and left <= right
 
 
 def _names(text: str, pool: Pool) -> bool:

@@ -37,6 +37,7 @@ _FILES = re.compile(
     r"\w*open|read|write|unlink|rename|remove|mk_?dirs?|stat|rm\w*|link|copy\w*|list_?dir|lock|(_\w+_)?load", re.IGNORECASE
 )
 """Calls for files, whose errors are of the same classes as those of sockets."""
+_OPENS = re.compile(r"f?open$|open_?file$", re.IGNORECASE)
 _TAKES = re.compile(r"_*(recv|receive|accept|poll|take|dequeue|consume|fetch_?(one|next)|next)", re.IGNORECASE)
 _LOCAL = ("pure", "make", "configure", "log", "hash", "wait", "sleep", "decode", "cancel")
 _RAN_OUT = re.compile(r"time_?d?_?out|timed|expired|deadline", re.IGNORECASE)
@@ -343,6 +344,8 @@ class Evidence:
             else:
                 answers.append(False if isinstance(thing, Bound) and isinstance(thing.obj.node, f.Coll | f.Lit | f.Comp) else None)
         if not answers or None in answers:
+            if True not in answers and _reads_open_file(call, fn):
+                return False
             return True if True in answers else None
         return True in answers
 
@@ -359,6 +362,14 @@ class Evidence:
         found = next((answer for answer in answers if answer is not False), False)
         self._here[fn] = found
         return found
+
+
+def _reads_open_file(call: f.Call, fn: Fun) -> bool:
+    """Whether a call is given nothing but a file that a `with` around it has opened."""
+    if len(call.args) != 1 or not isinstance(call.args[0].value, f.Ref):
+        return False
+    made = [d for d in fn.body.definitions.get(call.args[0].value.name, ()) if d.kind != "declared"]
+    return bool(made) and all(d.kind == "enter" and isinstance(d.expr, f.Call) and _OPENS.match(last_name(d.expr.fn)) for d in made)
 
 
 def _receives(poll: RetryLoop) -> bool:

@@ -107,6 +107,8 @@ class Timeouts:
             return
         for way in wait.ways:
             if way.reason == "disabled":
+                if wait.fn.module.is_test and self._is_put_back(way.where):
+                    continue
                 use = "query" if wait.kind == "query" else ""
                 self._add_disabled(way.where, wait.api, wait.kind, way.confidence, way.steps, way.row, use)
                 continue
@@ -376,7 +378,12 @@ class Timeouts:
             elif slot.state == "disabled" and slot.bound.slot == "pool_wait":
                 if (found.where[0], id(found.where[1])) not in off:
                     self._waits_for_connection(found)
-            elif slot.state == "disabled" and slot.bound.slot in TIME and not self._covered(found):
+            elif (
+                slot.state == "disabled"
+                and slot.bound.slot in TIME
+                and not self._covered(found)
+                and not self._is_put_back(found.where)
+            ):
                 fn, node = found.where
                 confidence = self.program.knowledge.sure(slot.bound)
                 hops = slot.flow.hops if slot.flow is not None else ()
@@ -384,6 +391,15 @@ class Timeouts:
                     hops = hops[:-1]  # that is the finding's own place
                 steps = self.program.trace(hops)
                 self._add_disabled((fn, node), found.api, "", confidence, steps, slot.bound, self._use(found))
+
+    def _is_put_back(self, where: tuple[Fun, f.Node]) -> bool:
+        """Whether a test gives a default of the whole process back what it had before: it undoes what it did."""
+        fn, node = where
+        if not fn.module.is_test:
+            return False
+        around = [site for site in fn.body.calls if site.call.at <= node.at and node.end <= site.call.end]
+        entries = (entry for site in around[-1:] for target, entry in self.program.described(site) if target.holder is None)
+        return any(entry.does == "configure" for entry in entries)
 
     def _use(self, found: WrittenSlot) -> str:
         """What a slot is of: a server, a database."""

@@ -32,6 +32,10 @@ ENOUGH = {
 
 _LOOPBACK = re.compile(r"(?:https?|wss?)://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])", re.IGNORECASE)
 
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_TESTS = re.compile(r"(?:^|/)(?:tests?|testFixtures|testdata)/|(?:^|/)(?:test_[^/]*|conftest)\.py$|_test\.\w+$")
+"""Paths of tests, in which examples, benchmarks and scripts do not count: those ask peers like any program."""
+
 METHODS_OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
 """Methods of Python's own collections and texts: `get` and `join` are seldom those of a queue or a thread."""
 
@@ -176,7 +180,9 @@ class _Judge:
     def judge(self, wait: Wait) -> None:
         """Fill in a wait's bound and, where it is endless, the ways."""
         entry = wait.entry
-        if self._in_process(wait) or (entry.serves_after and self._serves(wait)):
+        if self._in_process(wait) or (entry.serves_after and self._serves(wait)) or (entry.replies_to and self._listens(wait)):
+            return
+        if entry.at_once and self._is_at_once(wait):
             return
         enough = frozenset(entry.enough or ENOUGH[wait.kind])
         own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]
@@ -208,13 +214,13 @@ class _Judge:
             return
         if holder is not None and self.slots.escaped(holder):
             delegated = None
-        held = list(self._held(holder, enough)) if holder is not None else []
+        held = [s for s in self._held(holder, enough) if not _is_of_tests(s, wait)] if holder is not None else []
         if any(not source.unclear for source in held):
             # What a call says that takes no bound is for objects of which nothing is known.
             own = [source for source in own if not is_fixed(source.bound)]
         wait.sources = decide([*own, *held])
         if holder is not None and all(x.passive for source in wait.sources for x in source.slots):
-            wait.sources = decide(self._process_wide(holder, enough)) or wait.sources
+            wait.sources = decide(s for s in self._process_wide(holder, enough) if not _is_of_tests(s, wait)) or wait.sources
         bounded = [s for s in wait.sources if s.bounded]
         if bounded:
             wait.bound = _total(bounded)
@@ -242,8 +248,11 @@ class _Judge:
     def _in_process(self, wait: Wait) -> bool:
         """Whether the peer is a server of the same process, as tests run one; what a test asks by loopback is its own."""
         table = self.resolver.table(wait.fn.module)
-        if wait.fn.module.is_test and self._is_on_loopback(wait):
-            return True
+        if wait.fn.module.is_test:
+            if self._is_on_loopback(wait):
+                return True
+            if wait.fn.module.language == "python" and _TESTS.search(wait.fn.module.path) and self._is_of_fixture(wait):
+                return True
         if not self._may_run_servers(wait.fn.module):
             return False
         things = [wait.holder] if wait.holder is not None else []
@@ -306,6 +315,48 @@ class _Judge:
             isinstance(node, f.Lit) and isinstance(node.value, str) and _LOOPBACK.match(node.value) is not None
             for expr in written
             for node in walk(expr)
+        )
+
+    def _is_of_fixture(self, wait: Wait) -> bool:
+        """Whether the address that a test asks comes out of what it was given: a fixture, or a field that its set-up has filled."""
+        fn, defined = wait.fn, wait.fn.body.definitions
+        # Who is called by the program itself is given what its callers say, and those can be asked.
+        called = bool(self.program.names.callers(fn.name))
+        given = {p.name for i, p in enumerate(fn.head.params) if not called or (i == 0 and fn.is_method)}
+        names: list[str] = []
+        for bind in wait.target.binds:
+            for node in walk(bind.expr):
+                if isinstance(node, f.Lit) and isinstance(node.value, str) and _ADDRESS.match(node.value):
+                    return False
+                if isinstance(node, f.Ref):
+                    flows = self.resolver.ask(node, bind.frame)
+                    if any(isinstance(x.thing, Text) and _ADDRESS.match(x.thing.known) for x in flows):
+                        return False
+                    names.append(node.name.partition(".")[0])
+        made = [d.expr for name in names if name not in given for d in defined.get(name, ()) if d.expr is not None]
+        names += [node.name.partition(".")[0] for expr in made for node in walk(expr) if isinstance(node, f.Ref)]
+        return any(name in given for name in names)
+
+    def _is_at_once(self, wait: Wait) -> bool:
+        """Whether the object was made as one on which the call has nobody to wait for."""
+        made = wait.holder
+        if made is None or made.frame is None or not isinstance(made.node, f.Call):
+            return False
+        return any(
+            self.resolver.canonical(flow.thing) in wait.entry.at_once
+            for arg in made.node.args
+            for flow in self.resolver.ask(arg.value, made.frame)
+        )
+
+    def _listens(self, wait: Wait) -> bool:
+        """Whether a call reads what nobody has asked for: no method that asks was called on its object before, in that function."""
+        site = wait.site
+        base = dotted(site.call.fn).rpartition(".")[0]
+        return bool(base) and not any(
+            other.last in wait.entry.replies_to
+            and other.call.at < site.call.at
+            and dotted(other.call.fn).rpartition(".")[0] == base
+            for other in wait.fn.body.calls
         )
 
     def _may_run_servers(self, module: Module) -> bool:
@@ -584,6 +635,11 @@ class _Judge:
     def _carries(self, obj: Obj) -> bool:
         name = self.resolver.external_type(obj)
         return bool(name) and any(level.carries for level in self.program.knowledge.of(self.slots.language(obj)).mro(name))
+
+
+def _is_of_tests(source: Source, wait: Wait) -> bool:
+    """Whether a test has written a value that only tests run with, and what waits is none."""
+    return not wait.fn.module.is_test and any(slot.written is not None and slot.written[0].module.is_test for slot in source.slots)
 
 
 def _total(sources: list[Source]) -> float | None:

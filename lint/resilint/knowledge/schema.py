@@ -619,6 +619,12 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     serves_after: tuple[str, ...] = ()
     """Methods of the same object (or its type's own name: made with arguments) after which, as the first thing in the rounds of an
     endless loop, it waits for whoever asks: that is a server's job, and has no end."""
+    at_once: tuple[str, ...] = ()
+    """Canonical constants: on an object that was made with one of them among its arguments it does not wait, as connecting a socket
+    of datagrams, or of the same machine, has no peer far away that could be silent."""
+    replies_to: tuple[str, ...] = ()
+    """Methods of the same object that ask: a call that none of them precedes in its function listens to whoever speaks first, on a
+    stream that stays open by design. Only what follows one waits for an answer."""
     deferred: bool = False
     """It only starts it and returns at once; the wait is where its result is awaited: a future, a publisher."""
     server: str | None = None
