@@ -179,6 +179,30 @@ class Headers:
         return frozenset(known)
 
     @cached_property
+    def used(self) -> frozenset[str]:
+        """The libraries whose objects may occur: in Python those that some file imports, and what they lead to; else all."""
+        libraries = self._table.libraries
+        if self._language != "python":
+            return frozenset(library.library for library in libraries)
+        roots: set[str] = set()
+        for module in self._names.modules.values():
+            if module.language == "python":
+                roots.update((imp.target or imp.name).partition(".")[0] for imp in module.facts.imports)
+        pending = [
+            library.library
+            for library in libraries
+            if not library.modules or any(name.partition(".")[0] in roots for name in library.modules)
+        ]
+        near = _near(self._table)
+        found: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                pending += near[name]
+        return frozenset(found)
+
+    @cached_property
     def _aliases(self) -> frozenset[str]:
         """Names under which files of Python have something of a known package, and which others may import from them."""
         if self._language != "python":
@@ -311,18 +335,19 @@ def _type_part(name: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=32)
-def _waiting_types(table: Table, kinds: frozenset[str], left_out: frozenset[str]) -> frozenset[str]:
+def _waiting_types(table: Table, kinds: frozenset[str], left_out: frozenset[str], used: frozenset[str]) -> frozenset[str]:
     """Types whose methods do one of `kinds`, or give an object of such a type. Asked anew for each program, but for one table."""
     found: set[str] = set()
+    libraries = [library for library in table.libraries if library.library in used]
     pending = [
         kind.name
-        for library in table.libraries
+        for library in libraries
         for call in library.calls
         if call.does in kinds
         for kind in _owners(table, call.names)
         if kind.role not in left_out
     ]
-    pending += [kind.name for library in table.libraries for kind in library.types if kind.any_method is not None]
+    pending += [kind.name for library in libraries for kind in library.types if kind.any_method is not None]
     if "network" in kinds:
         # What only holds a limit waits for nothing itself, but the limit is set by its methods.
         limited = (kind for library in table.libraries for kind in library.types if any(map(_is_limit_set, kind.bounds)))
@@ -380,17 +405,31 @@ def _owners(table: Table, names: Iterable[str]) -> Iterator[TypeEntry]:
 
 
 @lru_cache(maxsize=32)
-def _giving_methods(table: Table, types: frozenset[str]) -> frozenset[str]:
+def _giving_methods(table: Table, types: frozenset[str], used: frozenset[str]) -> frozenset[str]:
     """Last segments of methods that give a waiting object."""
-    calls = [c for lib in table.libraries for c in lib.calls]
+    libraries = [library for library in table.libraries if library.library in used]
+    calls = [c for lib in libraries for c in lib.calls]
     giving = [c for c in calls if c.returns in types or not types.isdisjoint(c.returns_by.values())]
     out = {n.rpartition(".")[2] for c in giving for n in c.names}
-    for lib in table.libraries:
+    for lib in libraries:
         for kind in lib.types:
             out.update(method for method, gives in kind.returns.items() if gives in types)
             if kind.name in types:
                 out.update(n.rpartition(".")[2].partition("#")[0] for n in kind.made_by)
     return frozenset(out)
+
+
+@lru_cache(maxsize=8)
+def _near(table: Table) -> dict[str, frozenset[str]]:
+    """For each library those whose types it gives or stands on: who imports it may hold theirs without importing them."""
+    owner = {name: library.library for library in table.libraries for kind in library.types for name in (kind.name, *kind.aliases)}
+    found: dict[str, frozenset[str]] = {}
+    for library in table.libraries:
+        named = {name for kind in library.types for name in (*kind.returns.values(), *kind.bases, *kind.by_scheme.values())}
+        named.update(part.default for kind in library.types for part in kind.parts if part.default is not None)
+        named.update(name for call in library.calls for name in (call.returns, *call.returns_by.values()) if name is not None)
+        found[library.library] = found.get(library.library, frozenset()) | {owner[name] for name in named if name in owner}
+    return found
 
 
 class Reach:
@@ -404,11 +443,12 @@ class Reach:
         self.kinds = frozenset(kinds)
         # What runs code can open connections too, but is no client; where starting and joining is asked for, it is what is meant.
         self._left_out: frozenset[str] = frozenset() if self.kinds & {"spawn", "submit", "wait"} else _MACHINERY
-        self.types = _waiting_types(self.table, self.kinds, self._left_out)
+        used = program.headers(language).used
+        self.types = _waiting_types(self.table, self.kinds, self._left_out, used)
         self.methods = frozenset(
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
         )
-        self.giving = _giving_methods(self.table, self.types)
+        self.giving = _giving_methods(self.table, self.types, used)
         self._by_attribute = self._giving_by_attribute()
         self._modules = self._modules_of_use()
         self.names: dict[str, set[Module]] = {}
@@ -1012,6 +1052,11 @@ class Reach:
                 return False
             case f.Bin():
                 return expr.op in ("or", "and") and (self.holds(expr.left, fun) or self.holds(expr.right, fun))
+            case f.Index():
+                key = expr.key.value if isinstance(expr.key, f.Lit) else None
+                if isinstance(key, str) and isinstance(expr.base, f.Ref) and self._is_rest(expr.base.name, fun):
+                    return key in self.keywords
+                return self.holds(expr.base, fun)
             case f.Field():
                 gives = expr.name in self.giving or bool(self._by_attribute)
                 return self._stored(expr.name, False, fun) or (gives and self.holds(expr.base, fun))
@@ -1048,7 +1093,18 @@ class Reach:
                 return True
         return any(self.gives(full) or self.waits(full) for full in self.external(fun.module, name))
 
+    @staticmethod
+    def _is_rest(name: str, fun: Fun) -> bool:
+        """Whether a name is the parameter of a function that takes what it is given by names of the caller's."""
+        param = fun.params.get(name)
+        return param is not None and param.kind == "**"
+
     def _holds_call(self, expr: f.Call, fun: Fun) -> bool:
+        if isinstance(expr.fn, f.Ref) and expr.args and isinstance(expr.args[0].value, f.Lit):
+            base, _, method = expr.fn.name.rpartition(".")
+            key = expr.args[0].value.value
+            if method in ("get", "pop", "setdefault") and isinstance(key, str) and self._is_rest(base, fun):
+                return key in self.keywords
         if self._gives_here(expr, fun):
             return True
         last = last_name(expr.fn)

@@ -259,6 +259,14 @@ class Table:
             known = self._shape_modules[module] = any(of_module.match(module) for of_module, _, _ in self._shape_rows)
         return known
 
+    def is_open_ended(self, target: str, name: str = "") -> bool:
+        """Whether an import of `target`, or of `name` from it, is of a library whose objects wait in every method, or of generated
+        code that stands for such."""
+        modules = self.open_ended_modules
+        if target in modules or target.partition(".")[0] in modules or self.shapes_module(target):
+            return True
+        return bool(name) and self.shapes_module(f"{target}.{name}")
+
     def library_of(self, entry: Row) -> Library:
         """The library that an entry of this table belongs to. Raises `KeyError` for an entry from elsewhere."""
         return self._library_of[id(entry)]

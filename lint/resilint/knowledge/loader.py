@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
@@ -63,8 +63,8 @@ def load(extra: Sequence[Inline | Mapping[str, object] | str | Path] = (), root:
     What the user says of a name replaces what is shipped. Raises `KnowledgeError` with all problems of all files.
     """
     if not extra:
-        return _of_shipped(shipped())
-    libraries = list(shipped())
+        return _known()
+    libraries = list(_known().libraries)
     declared: list[_Declared] = []
     problems: list[str] = []
     for item in extra:
@@ -85,14 +85,15 @@ def load(extra: Sequence[Inline | Mapping[str, object] | str | Path] = (), root:
     return Knowledge(libraries, (pair for one in declared for pair in zip(one.libraries, one.places, strict=True)))
 
 
-_last: list[Knowledge] = []
+_last: list[tuple[bytes, Knowledge]] = []
 
 
-def _of_shipped(libraries: tuple[Library, ...]) -> Knowledge:
-    """Its tables do not change, so one process builds them once."""
-    if not _last or _last[0].libraries is not libraries:
-        _last[:] = [Knowledge(libraries)]
-    return _last[0]
+def _known() -> Knowledge:
+    """What is shipped. Its tables do not change, so one process builds them once, until a file changes."""
+    key = _key(SHIPPED, _files(SHIPPED))
+    if not _last or _last[0][0] != key:
+        _last[:] = [(key, Knowledge(shipped()))]
+    return _last[0][1]
 
 
 @dataclass(frozen=True)
@@ -113,20 +114,19 @@ class _Declared:
 
 def shipped(directory: Path = SHIPPED) -> tuple[Library, ...]:
     """The libraries of a knowledge directory (`<language>/*.yaml`), from the compiled blob if it is current, else parsed."""
-    files = sorted(directory.glob("*/*.yaml"), key=str)
-    return _compiled(directory, tuple(files), _key(directory, files), cache_dir())
-
-
-@lru_cache(maxsize=4)
-def _compiled(directory: Path, files: tuple[Path, ...], key: bytes, folder: Path | None) -> tuple[Library, ...]:
-    """`key` changes with the files. One process loads them once."""
-    blob = _blob_path(directory, folder)
+    files = _files(directory)
+    key = _key(directory, files)
+    blob = _blob_path(directory)
     libraries = _read_blob(blob, key) if blob is not None else None
     if libraries is None:
         libraries = parse(files)
         if blob is not None:
             _write_blob(blob, key, libraries)
     return libraries
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(directory.glob("*/*.yaml"), key=str)
 
 
 def parse(files: Sequence[Path]) -> tuple[Library, ...]:
@@ -305,9 +305,10 @@ def _key(directory: Path, files: Sequence[Path]) -> bytes:
     return digest.digest()
 
 
-def _blob_path(directory: Path, folder: Path | None) -> Path | None:
+def _blob_path(directory: Path) -> Path | None:
     """One blob for each installation, so that old ones do not pile up."""
     place = blake2b(os.fsencode(directory.resolve()), digest_size=8).hexdigest()
+    folder = cache_dir()
     return folder / f"knowledge-{place}.msgpack" if folder is not None else None
 
 

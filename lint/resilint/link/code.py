@@ -650,14 +650,7 @@ class Module:
     def is_open_ended(self, table: Table) -> bool:
         """Whether the file imports a library whose objects wait in every method, or generated code that stands for such."""
         if self._open_ended is None:
-            modules = table.open_ended_modules
-            self._open_ended = any(
-                imp.target in modules
-                or imp.target.partition(".")[0] in modules
-                or table.shapes_module(imp.target)
-                or (bool(imp.name) and table.shapes_module(f"{imp.target}.{imp.name}"))
-                for imp in self.facts.imports
-            )
+            self._open_ended = any(table.is_open_ended(imp.target, imp.name) for imp in self.facts.imports)
         return self._open_ended
 
     @cached_property

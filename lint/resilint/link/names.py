@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.link.beans import BeanFiles
-from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods, shared_folders
+from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods, shared_folders, walk
 from resilint.link.java import JavaNames
 from resilint.link.java_members import completed
 
@@ -95,6 +95,7 @@ class Names:
 
     def _index(self) -> None:
         self._open_ended: dict[Module, bool] = {}
+        self._open_names: dict[Module, frozenset[str]] = {}
         self.__dict__.pop("java", None)
         self._packages: dict[tuple[str, str], Package] = {}
         self._packages_at: dict[str, list[Package]] = {}
@@ -211,29 +212,65 @@ class Names:
         return best
 
     def is_open_ended(self, module: Module, table: Table) -> bool:
-        """Whether a file imports a library whose objects wait in every method, or something from a file that does: such an object
-        may be made in one and used in the other."""
+        """Whether a file imports a library whose objects wait in every method, or what may be or give such an object from a file
+        that does."""
         known = self._open_ended.get(module)
         if known is None:
-            known = self._open_ended[module] = module.is_open_ended(table) or any(
-                other.is_open_ended(table)
-                or (other.path.endswith("/__init__.py") and any(o.is_open_ended(table) for o in self._imported_by(other)))
-                for other in self._imported_by(module)
-            )
+            known = module.is_open_ended(table) or (module.language == "python" and self._takes_open_ended(module, table))
+            self._open_ended[module] = known
         return known
 
-    def _imported_by(self, module: Module) -> Iterator[Module]:
-        """The files of the program from which a file of Python imports."""
-        if module.language != "python":
-            return
+    def _takes_open_ended(self, module: Module, table: Table) -> bool:
+        homes: dict[str, Module] = {}
         for imp in module.facts.imports:
             found = self.python_module(module, imp.target, imp.level)
-            if isinstance(found, Module):
-                yield found
-                found = found.folder if found.path.endswith("__init__.py") else None
-            inner = self.submodule(found, imp.name) if found is not None and imp.name else None
-            if isinstance(inner, Module):
-                yield inner
+            home = found if isinstance(found, Module) else None
+            if imp.name and home is not None and self._may_give_open_ended(home, imp.name, table):
+                return True
+            if imp.name:
+                folder = found if isinstance(found, str) else home.folder if home is not None else None
+                inner = self.submodule(folder, imp.name) if folder is not None else None
+                home = inner if isinstance(inner, Module) else None
+            if home is not None:
+                homes[imp.alias if imp.name or imp.explicit else imp.target] = home
+        for prefix, home in homes.items():
+            # A file without such an import of its own passes on what it imports itself; a package does, others hardly ever.
+            if not home.is_open_ended(table) and not home.path.endswith("/__init__.py"):
+                continue
+            start = prefix + "."
+            used = {x[len(start) :].partition(".")[0] for fun in module.functions for x in _said(fun) if x.startswith(start)}
+            if any(self._may_give_open_ended(home, name, table) for name in used):
+                return True
+        return False
+
+    def _may_give_open_ended(self, home: Module, name: str, table: Table, depth: int = 0) -> bool:
+        """Whether a name that a file declares or passes on may stand for an object of such a library, or for what gives one."""
+        if name not in home.declared and name in home.imports and depth < _PASSED_ON:
+            for imp in home.imports[name]:
+                origin = self.python_module(home, imp.target, imp.level)
+                if imp.name and isinstance(origin, Module) and self._may_give_open_ended(origin, imp.name, table, depth + 1):
+                    return True
+            return False
+        return home.is_open_ended(table) and name in self._open_ended_names(home, table)
+
+    def _open_ended_names(self, home: Module, table: Table) -> frozenset[str]:
+        """Names a file declares that may stand for an object of a library it imports whose objects wait in every method."""
+        found = self._open_names.get(home)
+        if found is None:
+            known = {head for head, imports in home.imports.items() if any(table.is_open_ended(x.target, x.name) for x in imports)}
+            declared = [(fun.name, _said(fun)) for fun in home.functions[1:] if fun.head.parent <= 0 and not fun.is_method]
+            declared += [(klass.name, [dotted(base) for base in klass.decl.bases]) for klass in home.classes]
+            for name, defs in home.functions[0].body.definitions.items() if home.functions else ():
+                said = [
+                    dotted(node) for d in defs if d.expr is not None for node in walk(d.expr) if isinstance(node, f.Ref | f.Call)
+                ]
+                declared.append((name, said))
+            size = -1
+            while size < len(known):
+                size = len(known)
+                known.update(name for name, said in declared if any(x.partition(".")[0] in known for x in said))
+            found = self._open_names[home] = frozenset(known)
+        return found
 
     def _is_package(self, folder: str) -> bool:
         return f"{folder}/__init__.py".lstrip("/") in self.modules
@@ -283,6 +320,15 @@ class Names:
         """Every class, in order of path."""
         for module in self.modules.values():
             yield from module.classes
+
+
+_PASSED_ON = 3
+"""Files through which a name comes at most."""
+
+
+def _said(fun: Fun) -> list[str]:
+    """What a function calls and passes on, as its header has it."""
+    return [*fun.head.calls, *fun.head.values]
 
 
 def _whole(facts: f.FileFacts) -> f.FileFacts:
