@@ -339,7 +339,9 @@ class LogStorms:
 
     def _grown(self, around: Around) -> Growth | None:
         """What a loop goes over, where nothing here limits it."""
-        if around.called is not None and around.of not in self.program.callees(around.called):
+        called = [(around.called, around.of), *around.calls] if around.called is not None else []
+        # By their names they may be calls of these functions; each has to be one.
+        if any(of not in self.program.callees(site) for site, of in called):
             return None
         size = self.sizes.loop(around.loop, self.resolver.frame(around.fn))
         if size.kind not in _GROWING:

@@ -52,7 +52,7 @@ class RetryFaults:
         self.found: dict[str, list[Fault]] = {}
         self.evidence = Evidence(program)
         for retry in retries.all():
-            if not self._serves(retry) and self.evidence.fails_remotely(retry):
+            if not self._serves(retry) and not self._is_unused(retry.fn) and self.evidence.fails_remotely(retry):
                 for code, fault in (*self._judge(retry), *self._deaf(retry)):
                     self.found.setdefault(code, []).append(fault)
         for poll in retries.polls(self._is_storm):
@@ -74,7 +74,7 @@ class RetryFaults:
     def _serves(self, retry: RetryLoop) -> bool:
         """Whether a loop is what its thread or process is there for."""
         fn = retry.fn
-        if fn.index == 0 or fn.name == "main":
+        if fn.index == 0 or fn.name == "main" or any(self.evidence.runs_for_good(call, fn) for call in retry.calls):
             return True
         if fn.name != "run" and fn not in self._threads:
             return False
@@ -82,6 +82,13 @@ class RetryFaults:
         return not any(
             isinstance(stmt, f.Loop) and stmt is not retry.node and stmt.at <= retry.at < stmt.end for stmt, _ in fn.body.stmts
         )
+
+    def _is_unused(self, fn: Fun) -> bool:
+        """Whether nobody in the program speaks of a function that by its name is for the program alone."""
+        if not fn.name.startswith("_") or fn.name.startswith("__") or fn.module.language != "python" or fn.head.kind != "free":
+            return False
+        users = self.program.headers("python").users.get(fn.name, ())
+        return not fn.head.decorators and not any(user is not fn for user in users)
 
     def _judge(self, retry: RetryLoop) -> Iterator[tuple[str, Fault]]:
         what = self._what(retry)
@@ -323,6 +330,18 @@ class Evidence:
         return any(STANDS.match(last_name(call.fn)) for call in retry.calls) and not any(
             self._call(call, retry.fn, 0) is True for call in retry.calls
         )
+
+    def runs_for_good(self, call: f.Call, fn: Fun, depth: int = 0) -> bool:
+        """Whether a call runs a server or a loop of events until the process ends: what starts that again restarts it."""
+        site = self.program.retries.pauses.site(call, fn)
+        for target in self.program.targets(site) if site is not None else ():
+            if target.entry is not None and target.entry.does == "serve":
+                return True
+            thing = target.flow.thing
+            inner = thing.fn if isinstance(thing, FnVal) and depth < _DEEP and len(thing.fn.head.calls) <= _MANY else None
+            if inner is not None and any(self.runs_for_good(one.call, inner, depth + 1) for one in inner.body.calls):
+                return True
+        return False
 
     def _call(self, call: f.Call, fn: Fun, depth: int) -> bool | None:
         """Whether a call goes out: `None` where nobody knows."""
