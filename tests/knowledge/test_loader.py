@@ -110,7 +110,7 @@ def test_each_problem_has_its_line_and_key(tmp_path: Path) -> None:
         "ours.yaml:16: key 'calls[2]': key 'names' is missing",
     ]
     assert messages(WRONG, tmp_path)[11].startswith(
-        "ours.yaml:15: key 'calls[1].disabled': unknown key, known are: arithmetic, arity, bounds, context,"
+        "ours.yaml:15: key 'calls[1].disabled': unknown key, known are: arithmetic, arity, at_once, bounds, context,"
     )
 
 
