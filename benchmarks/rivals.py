@@ -96,9 +96,11 @@ def _semgrep(folder: Path, suffix: str, work: Path) -> Command:
     language, nothing = LANGUAGES[suffix]
     rules = work / "semgrep.yaml"
     rules.write_text(semgrep_rule(language, nothing), "utf-8")
-    options = ("--metrics", "off", "--disable-version-check", "--no-git-ignore", "--max-target-bytes", "0", "--jobs", "2", "--json")
+    # Below a git repository the ignore file of that one would count, were the folder not said to be a project.
+    options = ("--project-root", ".", "--no-git-ignore", "--max-target-bytes", "0", "--jobs", "2", "--json")
+    quiet = ("--metrics", "off", "--disable-version-check")
     home = (("SEMGREP_SETTINGS_FILE", str(work / "semgrep-settings.yaml")),)
-    return Command((_program("semgrep"), "scan", "--config", str(rules), *options, "."), folder, home)
+    return Command((_program("semgrep"), "scan", "--config", str(rules), *options, *quiet, "."), folder, home)
 
 
 def semgrep_rule(language: str, nothing: str) -> str:

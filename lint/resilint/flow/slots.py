@@ -177,7 +177,11 @@ def decide(sources: Iterable[Source]) -> list[Source]:
                 chosen[slot] = _filled(known, source)
         else:
             known = fallback.get(slot)
-            if known is None or (known.unclear and not source.unclear):
+            if (
+                known is None
+                or (known.unclear and not source.unclear)
+                or all(s.state == "absent" and s.passive for s in known.slots)
+            ):
                 fallback[slot] = source
     out = []
     for name in dict.fromkeys((*chosen, *fallback)):
