@@ -64,8 +64,8 @@ def peak_of(command: Command) -> Peak:
         together = max(together, sum(share for _, share in found))
 
     _, largest_waited = _run(command, look)
-    # Both are looked at only now and then: what one process has had, all had too. What the kernel says at the end counts from before
-    # the command took the place of this process's copy.
+    # Both are looked at only now and then: what one process has had, all had too. What the kernel says at the end counts from
+    # before the command took the place of this process's copy.
     if largest_waited > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024:
         largest = max(largest, largest_waited)
     return Peak(largest, max(together, largest))
