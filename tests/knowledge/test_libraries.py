@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from resilint import registry
+from resilint.knowledge.loader import SHIPPED
 from resilint.testing import Case, cases, check, differences
 
 CASES_FOLDER = Path(__file__).parent / "libraries"
@@ -23,6 +24,12 @@ def of(file: Path) -> list[Case]:
 )
 def test_case(case: Case, tmp_path: Path) -> None:
     assert not differences(case, check(case, tmp_path, STABLE))
+
+
+@pytest.mark.parametrize("language", ["python"])
+def test_every_shipped_file_has_its_cases(language: str) -> None:
+    shipped = {file.stem for file in (SHIPPED / language).glob("*.yaml")}
+    assert shipped == {file.stem for file in FILES if file.parent.name == language}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
