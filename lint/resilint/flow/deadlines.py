@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Literal
@@ -177,7 +177,9 @@ class Deadlines:
                     best = _least(best, self._scope(item.value, "with", frame, site))
         held = _held_by(site)
         for other in body.calls:
-            if other.call is site.call or (other.call.end <= site.call.at or not (held or site.call.end <= other.call.end)):
+            contains = other.call.at <= site.call.at and site.call.end <= other.call.end
+            # Of the calls behind it, only those that are given what it gave: a body may have thousands.
+            if other.call is site.call or not (contains or (other.call.end > site.call.at and _takes(other.call, held))):
                 continue
             for target, entry in self.program.described(other):
                 row = entry.scope
@@ -269,6 +271,14 @@ def _scoped_part(call: f.Call, body: int | None) -> f.Expr | None:
             return f.Ref(call.fn.at, call.fn.at + len(name), name) if name else None
         return call.fn.base if isinstance(call.fn, f.Field) else None
     return call.args[body].value if body is not None and 0 <= body < len(call.args) else None
+
+
+def _takes(call: f.Call, names: Collection[str]) -> bool:
+    """Whether a call is given one of these names, or is a method of one."""
+    if not names:
+        return False
+    taken = (arg.value.name for arg in call.args if isinstance(arg.value, f.Ref))
+    return any(name in names for name in taken) or dotted(call.fn).rpartition(".")[0] in names
 
 
 def _held_by(site: CallSite) -> frozenset[str]:
