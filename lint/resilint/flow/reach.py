@@ -453,6 +453,7 @@ class Reach:
         self._modules = self._modules_of_use()
         self.names: dict[str, set[Module]] = {}
         """Module-level names (classes too) that may hold such an object, with the files where they do."""
+        self._spread_into: set[Fun] = set()
         self.keywords: set[str] = set()
         """Keywords under which such objects travel in `**kwargs`."""
         self.givers: dict[str, set[Fun]] = {}
@@ -933,7 +934,15 @@ class Reach:
                 continue
             for param in self._params(target, position, arg):
                 if self._eligible(target, param):
+                    if arg.spread == 2 and not (isinstance(arg.value, f.Ref) and self._is_rest(arg.value.name, site.fn)):
+                        self._spread(target)
                     self._hold_local(target, param.name)
+
+    def _spread(self, target: Fun) -> None:
+        """A mapping is spread into a function: under which names, nobody knows."""
+        if target not in self._spread_into:
+            self._spread_into.add(target)
+            self._push(target)
 
     def _made(self, site: CallSite) -> Iterable[Klass]:
         """Classes of the program whose objects a call may make, by name: in a class method `cls` is its own, or one below it."""
@@ -1056,12 +1065,10 @@ class Reach:
                 key = expr.key.value if isinstance(expr.key, f.Lit) else None
                 if isinstance(key, str) and isinstance(expr.base, f.Ref) and self._is_rest(expr.base.name, fun):
                     return key in self.keywords
-                return self.holds(expr.base, fun)
+                return self._gives_as("__getitem__", expr.base, fun) or self.holds(expr.base, fun)
             case f.Field():
                 gives = expr.name in self.giving or bool(self._by_attribute)
                 return self._stored(expr.name, False, fun) or (gives and self.holds(expr.base, fun))
-            case f.Index() if self._gives_as("__getitem__", expr.base, fun):
-                return True
             case _:
                 return any(self.holds(child, fun) for child in children(expr))
 
@@ -1093,11 +1100,10 @@ class Reach:
                 return True
         return any(self.gives(full) or self.waits(full) for full in self.external(fun.module, name))
 
-    @staticmethod
-    def _is_rest(name: str, fun: Fun) -> bool:
-        """Whether a name is the parameter of a function that takes what it is given by names of the caller's."""
+    def _is_rest(self, name: str, fun: Fun) -> bool:
+        """Whether a name is the parameter that takes the rest by name, of a function whose calls all write the names out."""
         param = fun.params.get(name)
-        return param is not None and param.kind == "**"
+        return param is not None and param.kind == "**" and fun not in self._spread_into
 
     def _holds_call(self, expr: f.Call, fun: Fun) -> bool:
         if isinstance(expr.fn, f.Ref) and expr.args and isinstance(expr.args[0].value, f.Lit):
