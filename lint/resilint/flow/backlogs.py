@@ -175,8 +175,8 @@ class Backlogs:
         written: dict[str, set[str]] = {}
         for module in self.program.names.modules.values():
             if not module.is_test:
-                written.setdefault(module.language, set()).update(imp.target for imp in module.facts.imports)
-        return {language: set(_with_above(targets, language)) for language, targets in written.items()}
+                written.setdefault(module.language, set()).update(module.imported)
+        return written
 
     def _in_code(self) -> Iterator[Fault]:
         for declared in self._declarations():
@@ -194,7 +194,7 @@ class Backlogs:
                 if module.language != language or module.is_test:
                     continue
                 # What is handed over needs no import in Python.
-                near = [row for row, modules in rows if language == "python" or _imports(module, modules)]
+                near = [row for row, modules in rows if language == "python" or not modules.isdisjoint(module.imported)]
                 if near:
                     yield from self._declared_in(fn, near, lasts)
 
@@ -345,7 +345,7 @@ class Backlogs:
             modules = frozenset(m for _, of in consuming for m in of)
 
             def near(module: Module, modules: frozenset[str] = modules, language: str = language) -> bool:
-                return not module.is_test and (language == "python" or _imports(module, modules))
+                return not module.is_test and (language == "python" or not modules.isdisjoint(module.imported))
 
             for site in self.program.sites(lasts.__contains__, language, among=near):
                 yield from self._judge_consumer(site, [row for row, _ in consuming])
@@ -515,19 +515,6 @@ def _short(name: str | None, most: int = 60) -> str:
 
 
 # ---------------------------------------------------------------- code
-
-
-def _imports(module: Module, modules: frozenset[str]) -> bool:
-    return any(target in modules for target in _with_above((imp.target for imp in module.facts.imports), module.language))
-
-
-def _with_above(targets: Iterable[str], language: str) -> Iterator[str]:
-    """Modules with the packages they lie in."""
-    separator = "/" if language == "go" else "."
-    for target in targets:
-        while target:
-            yield target
-            target = target.rpartition(separator)[0]
 
 
 def _behind(site: CallSite) -> Iterator[f.Call]:

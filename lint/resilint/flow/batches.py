@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.inputs import Size
+from resilint.flow.inputs import Size, worst
 from resilint.flow.spawns import WAITS, Reach, Spawn, head_of, over_loop, short
 from resilint.link.code import Fun, called_part
 from resilint.link.entries import Entry
@@ -43,6 +43,10 @@ def batches_of(program: Program) -> Iterator[Batch]:
     for _ in range(_CALLS + 1):
         near.update(dict.fromkeys(layer))
         layer = [callee for fn in layer for _, callee in spawning.callees(fn) if callee not in near and not program.is_test(callee)]
+    given: dict[Fun, list[Spawn]] = {}
+    for spawn in program.spawns:
+        if spawn.elements and spawn.row.target is not None and spawn.fn in near:
+            given.setdefault(spawn.fn, []).append(spawn)
     for fn in sorted(near, key=lambda fn: fn.key):
         taken: list[tuple[int, int]] = []
         for loop in _loops(program, fn):
@@ -55,6 +59,23 @@ def batches_of(program: Program) -> Iterator[Batch]:
             if batch is not None:
                 taken.append((loop.at, loop.end))
                 yield batch
+        for spawn in given.get(fn, ()):
+            if not any(low <= spawn.site.call.at < high for low, high in taken):
+                yield from _started_for_each(program, spawn)
+
+
+def _started_for_each(program: Program, spawn: Spawn) -> Iterator[Batch]:
+    """A call that starts a function for each element of a collection that it is given: `pool.map(read, skus)`."""
+    size = worst(program.sizes.of(expr, at) for expr, at in spawn.elements)
+    if size.kind != "input" or size.entry is None or size.entry.kind != "request":
+        return
+    reach = program.spawning.reach_of(spawn)
+    if reach is None:
+        return
+    steps = (*program.trace(size.hops), *reach.steps)
+    over = program.text_of(spawn.fn, spawn.elements[0][0], 40)
+    span = program.span_of(spawn.fn, called_part(spawn.site.call))
+    yield Batch(spawn.fn, size.entry, over, spawn, span, steps, Confidence.HIGH if reach.sure else Confidence.LOW)
 
 
 def _loops(program: Program, fn: Fun) -> list[f.Node]:

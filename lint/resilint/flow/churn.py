@@ -138,7 +138,7 @@ class Churn:
             near = {
                 path
                 for path, module in self.program.names.modules.items()
-                if module.language == language and not module.is_test and _imports(module, modules)
+                if module.language == language and not module.is_test and not modules.isdisjoint(module.imported)
             }
 
             def among(module: Module, near: set[str] = near) -> bool:
@@ -922,14 +922,3 @@ def _iterated(expr: f.Expr) -> f.Expr:
 
 def _decorator(expr: f.Expr) -> str:
     return dotted(expr.fn if isinstance(expr, f.Call) else expr).rpartition(".")[2]
-
-
-def _imports(module: Module, modules: frozenset[str]) -> bool:
-    separator = "/" if module.language == "go" else "."
-    for imp in module.facts.imports:
-        target = imp.target
-        while target:
-            if target in modules:
-                return True
-            target = target.rpartition(separator)[0]
-    return False

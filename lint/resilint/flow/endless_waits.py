@@ -376,15 +376,29 @@ class EndlessWaits:
     def _work_of(self, wait: Wait) -> list[Spawn]:
         holder: Obj | None = wait.holder
         found = list(self._spawns.get((wait.fn.module.path, wait.site.call.at), ()))
-        found.extend(self._spawns.get(holder, ()))
-        seen = 0
-        # What a future was made from stands behind it, but not what else runs in its pool.
-        while holder is not None and seen < 4:
-            if holder.frame is not None and isinstance(holder.node, f.Node):
-                found.extend(self._spawns.get((holder.frame.fn.module.path, holder.node.at), ()))
-            holder = holder.parent
-            seen += 1
+        for future in (holder, *self._collected(wait)):
+            found.extend(self._behind(future))
         return found
+
+    def _behind(self, future: Obj | None) -> Iterator[Spawn]:
+        """What stands behind a future: what it was made from, but not what else runs in its pool."""
+        yield from self._spawns.get(future, ())
+        for _ in range(4):
+            if future is None:
+                return
+            if future.frame is not None and isinstance(future.node, f.Node):
+                yield from self._spawns.get((future.frame.fn.module.path, future.node.at), ())
+            future = future.parent
+
+    def _collected(self, wait: Wait) -> Iterator[Obj]:
+        """The futures in a collection that the call is given to wait for."""
+        at = wait.entry.watches
+        bind = self.program.slots.find_bind(None, at, wait.target.binds)[0] if at is not None else None
+        if bind is not None:
+            for flow in self.resolver.value(bind.expr, bind.frame):
+                for element in self.resolver.element(flow, bind.frame):
+                    if isinstance(element.thing, Obj):
+                        yield element.thing
 
     def _endless_work(self, wait: Wait) -> Wait | None:
         """A wait without end in the work that is waited for."""

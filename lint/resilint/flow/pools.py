@@ -628,15 +628,8 @@ def _makers(table: Table) -> tuple[frozenset[str], frozenset[str]]:
 
 def _speaks_of(module: Module, modules: frozenset[str], makers: frozenset[str]) -> bool:
     """Whether a file imports a library of pools, or spells one out, or imports a maker from elsewhere."""
-    for imp in module.facts.imports:
-        target = imp.target
-        if target in modules or imp.name in makers:
-            return True
-        separator = "/" if module.language == "go" else "."
-        while separator in target:
-            target = target.rpartition(separator)[0]
-            if target in modules:
-                return True
+    if not modules.isdisjoint(module.imported) or any(imp.name in makers for imp in module.facts.imports):
+        return True
     return any(call.startswith(tuple(f"{m}." for m in modules)) for fn in module.functions for call in fn.head.calls if "." in call)
 
 

@@ -488,8 +488,7 @@ class Reach:
         return frozenset(
             module
             for module in self.names_index.modules.values()
-            if module.language == self.language
-            and any(imp.target in wanted or imp.target.partition(".")[0] in wanted for imp in module.facts.imports)
+            if module.language == self.language and not wanted.isdisjoint(module.imported)
         )
 
     def _modules_of_use(self) -> frozenset[str]:

@@ -207,9 +207,8 @@ class Spawns:
         found = self._near.get(module.path)
         if found is None:
             libraries = self._starting[module.language]
-            targets = (imp.target for imp in module.facts.imports)
             # What starts threads in Java needs no import.
-            found = module.language == "java" or any(t in libraries or t.partition(".")[0] in libraries for t in targets)
+            found = module.language == "java" or not libraries.isdisjoint(module.imported)
             self._near[module.path] = found
         return found
 

@@ -647,6 +647,18 @@ class Module:
             out.setdefault(imp.alias if imp.name != "*" else "*", []).append(imp)
         return out
 
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """Modules of which the file imports something, with the packages they lie in. `from a import b` may name one."""
+        separator = "/" if self.language == "go" else "."
+        found: set[str] = set()
+        for imp in self.facts.imports:
+            target = f"{imp.target}{separator}{imp.name}" if imp.name and self.language != "go" else imp.target
+            while target and target not in found:
+                found.add(target)
+                target = target.rpartition(separator)[0]
+        return frozenset(found)
+
     def is_open_ended(self, table: Table) -> bool:
         """Whether the file imports a library whose objects wait in every method, or generated code that stands for such."""
         if self._open_ended is None:
