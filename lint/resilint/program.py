@@ -197,15 +197,18 @@ class Program:
 
     def _target(self, call: f.Call, frame: Frame) -> Iterator[Target]:
         resolver = self.resolver
-        table = resolver.table(frame.fn.module)
         for flow in resolver.callee(call, frame):
             for thing, binds in resolver.unwrap(flow.thing, resolver.binds(call, frame), frame):
-                name = resolver.canonical(thing)
-                entry = table.call(name) if name else None
-                if entry is not None and entry.arity and len(binds) not in entry.arity:
-                    entry = None
-                holder = thing.obj if isinstance(thing, BoundVal) else None
-                yield Target(name, entry, holder, binds, flow._replace(thing=thing))
+                yield self.target_of(thing, binds, flow, frame.fn)
+
+    def target_of(self, thing: Thing, binds: tuple[Bind, ...], flow: Flow, fn: Fun) -> Target:
+        """What a thing is when it is called with these arguments, as a function of the program does or has done."""
+        name = self.resolver.canonical(thing)
+        entry = self.resolver.table(fn.module).call(name) if name else None
+        if entry is not None and entry.arity and len(binds) not in entry.arity:
+            entry = None
+        holder = thing.obj if isinstance(thing, BoundVal) else None
+        return Target(name, entry, holder, binds, flow._replace(thing=thing))
 
     def described(self, site: CallSite) -> Iterator[tuple[Target, CallEntry]]:
         """The targets of a call that knowledge describes, with what it says of them. A call that no described name or alias can

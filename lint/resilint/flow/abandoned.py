@@ -14,7 +14,7 @@ from resilint import facts as f
 from resilint.flow.spawns import Spawn, family, leaves_by, nodes, short
 from resilint.flow.streams import receiver_of
 from resilint.flow.values import Null, Num, Obj
-from resilint.flow.waits import Wait, waits_in
+from resilint.flow.waits import Wait, waits_handed_over, waits_in
 from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CallSite, Fun, called_part, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Fix, Span, Step
@@ -22,6 +22,7 @@ from resilint.model import Confidence, Fix, Span, Step
 if TYPE_CHECKING:
     from resilint.program import Program, Target
 
+_WAITS = ("network", "query", "connect", "wait")
 SMALL = 2.0
 """Work that ends within so many times the caller's patience is not abandoned, only late."""
 
@@ -273,12 +274,14 @@ class _Finder:
             text = f"giving up {said} does not help: leaving the block waits for the worker to end"
             return Abandoned(self.program.span_of(fn, site.call), text, sure, (*steps, how, *wait_steps))
         threads = any(s.row.backlog != "none" for s in starts)
-        if not threads or not long:
+        tasks = not threads and entry.scope is None and any(s.site.call is site.call and s.row.each is not None for s in starts)
+        if not (threads or tasks) or not long:
             return None
-        if longest != inf and self._cancels(site):
+        if ((tasks or longest != inf) and self._cancels(site)) or self._goes_on_waiting(site, target):
             return None
         ends = "for ever" if longest == inf else f"for up to {longest:g} s"
-        text = f"giving up {said} leaves the worker running {ends}: nothing cancels it"
+        left = ("tasks", "them") if tasks else ("worker", "it")
+        text = f"giving up {said} leaves the {left[0]} running {ends}: nothing cancels {left[1]}"
         return Abandoned(self.program.span_of(fn, site.call), text, Confidence.MEDIUM, (*steps, *wait_steps))
 
     def _work_of(self, site: CallSite, target: Target, entry: CallEntry) -> list[Spawn]:
@@ -290,26 +293,38 @@ class _Finder:
             out.append(by_call[id(holder.node)])
         if entry.scope is not None and entry.scope.body is not None:
             for bind in target.binds[entry.scope.body : entry.scope.body + 1]:
-                for flow_call in self._calls_behind(bind.expr, site.fn):
+                for flow_call in self.program.spawning.calls_behind(bind.expr, site.fn):
                     if id(flow_call) in by_call:
                         out.append(by_call[id(flow_call)])
         if entry.spawn is not None and id(site.call) in by_call:
             out.append(by_call[id(site.call)])
+        of_all = entry.waits_for == "work" if entry.spawn is None else entry.spawn.each == 0
+        if of_all and entry.scope is None and target.binds:
+            behind = self.program.spawning.among(target.binds[0].expr, site.fn)
+            out.extend(spawn for spawn in behind if spawn not in out)
         return out
 
-    def _calls_behind(self, expr: f.Expr, fn: Fun) -> Iterator[f.Call]:
-        if isinstance(expr, f.Await):
-            yield from self._calls_behind(expr.value, fn)
-        elif isinstance(expr, f.Call):
-            yield expr
-            for arg in expr.args:  # shield(run_in_executor(…))
-                if isinstance(arg.value, f.Call):
-                    yield arg.value
-        elif isinstance(expr, f.Ref):
-            reached, _ = fn.body.reaching(expr.name, expr.at)
-            for d in reached:
-                if isinstance(d.expr, f.Call):
-                    yield d.expr
+    def _goes_on_waiting(self, site: CallSite, target: Target) -> bool:
+        """Whether somebody looks after what was not done in time: the second part of the result is used, or the collection is
+        waited for once more."""
+        fn, stmt = site.fn, site.stmt
+        left = ""
+        if isinstance(stmt, f.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], f.Coll):
+            left = dotted(stmt.targets[0].items[-1].value)
+        if left and any(
+            isinstance(node, f.Ref) and node.name.partition(".")[0] == left and not stmt.at <= node.at < stmt.end
+            for node in nodes(fn)
+        ):
+            return True
+        whole = dotted(target.binds[0].expr) if target.binds else ""
+        if left and left == whole:
+            return True
+        later = (other for other in fn.body.calls if other.call.at > site.call.at and whole)
+        return any(
+            dotted(arg.value) == whole and any(entry.does in ("wait", "spawn") for _, entry in self.program.described(other))
+            for other in later
+            for arg in other.call.args
+        )
 
     @cached_property
     def _by_call(self) -> dict[int, Spawn]:
@@ -344,26 +359,33 @@ class _Finder:
         seen: dict[Fun, None] = dict.fromkeys(bodies)
         layer = list(seen)
         longest, steps, unknown = 0.0, (), False  # type: float, tuple[Step, ...], bool
+        found = [(start.fn, wait) for start in starts for wait in waits_handed_over(self.program, start.site, *_WAITS)]
+        # A coroutine that a library's own call makes, and a task runs.
+        for start in (start for start in starts if start.unit == "task"):
+            call = start.site.call
+            made = (wait for wait in self._waits_in(start.fn) if wait.site.call is not call)
+            found += [(start.fn, wait) for wait in made if call.at <= wait.site.call.at and wait.site.call.end <= call.end]
         for _ in range(5):
+            found += [(fn, wait) for fn in layer for wait in self._waits_in(fn)]
             following: list[Fun] = []
             for fn in layer:
-                for wait in self._waits_in(fn):
-                    if wait.bound is None or wait.bound < 0:
-                        unknown = True
-                    elif wait.bound > longest:
-                        longest = wait.bound
-                        length = "for ever" if longest == inf else f"for {longest:g} s"
-                        steps = (self.program.step(fn, wait.site.call, f"{short(wait.api)} can wait {length}"),)
                 for _, callee in self.program.spawning.callees(fn):
                     if callee not in seen and len(seen) < 200:
                         seen[callee] = None
                         following.append(callee)
             layer = following
+        for fn, wait in found:
+            if wait.bound is None or wait.bound < 0:
+                unknown = True
+            elif wait.bound > longest:
+                longest = wait.bound
+                length = "for ever" if longest == inf else f"for {longest:g} s"
+                steps = (self.program.step(fn, wait.site.call, f"{short(wait.api)} can wait {length}"),)
         return longest, steps, unknown
 
     def _waits_in(self, fn: Fun) -> list[Wait]:
         if fn not in self._waits:
-            self._waits[fn] = list(waits_in(self.program, fn, "network", "query", "connect", "wait"))
+            self._waits[fn] = list(waits_in(self.program, fn, *_WAITS))
         return self._waits[fn]
 
     def _cancels(self, site: CallSite) -> bool:

@@ -13,7 +13,7 @@ from resilint import facts as f
 from resilint.flow.spawns import Spawn, family
 from resilint.flow.timeouts import Fault, short
 from resilint.flow.values import Obj
-from resilint.flow.waits import METHODS_OF_BUILTINS, Wait, waits_at, waits_in
+from resilint.flow.waits import METHODS_OF_BUILTINS, Wait, waits_at, waits_handed_over, waits_in
 from resilint.link.code import CODE, Arm, CallSite, Fun, dotted, walk
 from resilint.model import Confidence, Step, Value
 
@@ -402,8 +402,12 @@ class EndlessWaits:
 
     def _endless_work(self, wait: Wait) -> Wait | None:
         """A wait without end in the work that is waited for."""
-        bodies = [body for spawn in self._work_of(wait) for body in spawn.bodies]
-        return self._endless_in(bodies)
+        work = self._work_of(wait)
+        found = self._endless_in([body for spawn in work for body in spawn.bodies])
+        if found is not None:
+            return found
+        direct = (w for spawn in work for w in waits_handed_over(self.program, spawn.site, "network", "query", "connect", "wait"))
+        return next((w for w in direct if self._never_ends(w)), None)
 
     def _endless_in(self, bodies: list[Fun]) -> Wait | None:
         seen = set(bodies)
@@ -422,16 +426,17 @@ class EndlessWaits:
     def _first_endless(self, fn: Fun) -> Wait | None:
         if fn not in self._inside:
             self._inside[fn] = next(
-                (
-                    wait
-                    for wait in waits_in(self.program, fn, "network", "query", "connect", "wait")
-                    if wait.bound == inf
-                    and not any(d.kind != "root" for d in wait.deadlines)
-                    and (wait.kind != "wait" or self.cause(wait) == "process" or (self.cause(wait) == "message"))
-                ),
+                (wait for wait in waits_in(self.program, fn, "network", "query", "connect", "wait") if self._never_ends(wait)),
                 None,
             )
         return self._inside[fn]
+
+    def _never_ends(self, wait: Wait) -> bool:
+        return (
+            wait.bound == inf
+            and not any(d.kind != "root" for d in wait.deadlines)
+            and (wait.kind != "wait" or self.cause(wait) in ("process", "message"))
+        )
 
     def _answered_here(self, wait: Wait) -> bool:
         """Whether work that the function itself has started gives the signal: then it ends when that work does."""

@@ -306,7 +306,7 @@ class Mending:
         use = "query" if wait.kind == "query" else "connect" if wait.kind == "connect" else ""
         change: Change | None = None
         if fn is wait.fn and node is wait.site.call:
-            if isinstance(node, f.Call) and self._calls(fn, node, wait.api):
+            if isinstance(node, f.Call) and (wait.handed_over or self._calls(fn, node, wait.api)):
                 change = self._best(wait.entry.bounds, enough, fn, node, use) or self._of_request(wait, enough, use)
         elif way.holder is not None and way.holder.node is node:
             change = self.of_object(way.holder, enough, use)

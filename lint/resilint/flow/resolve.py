@@ -1239,7 +1239,22 @@ class Resolver:
             return self._keyed_call(thing, key)
         if isinstance(thing.node, f.Coll) and thing.node.kind == "map" and thing.frame is not None:
             return self._keyed_literal(thing, key)
+        if isinstance(thing.node, f.Coll) and thing.frame is not None and _of_pairs(thing.node):
+            return self._keyed_pairs(thing.node, thing.frame, key)
         return None
+
+    def _keyed_pairs(self, node: f.Coll, frame: Frame, key: str) -> Flows | None:
+        """What a list of pairs holds whose first parts are names, as options of some libraries are given."""
+        found: Flows = ()
+        for item in node.items:
+            assert isinstance(item.value, f.Coll)
+            name, value = (part.value for part in item.value.items)
+            names = [flow.thing for flow in self.value(name, frame)]
+            if any(isinstance(thing, Text) and thing.whole == key for thing in names):
+                found = self.value(value, frame)
+            elif any(not isinstance(thing, Text) for thing in names):
+                return None
+        return found
 
     def _passed(self, thing: Obj, key: str) -> Flows | None:
         """What the keywords hold that a function was given beyond its parameters."""
@@ -3038,6 +3053,12 @@ def _is_taken(name: str, fn: Fun) -> bool:
     """Whether a keyword of that name goes to a parameter of its own."""
     param = fn.params.get(name)
     return param is not None and param.kind not in ("*", "**", "posonly")
+
+
+def _of_pairs(node: f.Coll) -> bool:
+    return 0 < node.size == len(node.items) and all(
+        isinstance(item.value, f.Coll) and len(item.value.items) == item.value.size == 2 and not item.spread for item in node.items
+    )
 
 
 def _without(flow: Flow, key: str) -> Flow:

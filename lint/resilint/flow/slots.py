@@ -434,9 +434,11 @@ class Slots:
         elif (
             isinstance(thing, Obj)
             and isinstance(thing.node, f.Coll | f.Call)
-            and (thing.type == "map" or thing.maker == "<builtin>.dict")
+            and (thing.type == "map" or thing.maker == "<builtin>.dict" or isinstance(thing.node, f.Coll))
         ):
             got = self.resolver.keyed(thing, row.key)
+            if got is None and isinstance(thing.node, f.Coll) and thing.type != "map" and row.key_in is None:
+                return  # any list among the arguments of a call that takes its options in some other
             if got is None:
                 yield Slot("unknown", row, None, flow, holder, where)
             elif got:

@@ -653,6 +653,51 @@ class Spawns:
             name.rpartition(".")[2] for x in libraries for call in x.calls if call.spawn is not None for name in call.names
         )
 
+    def among(self, expr: f.Expr, fn: Fun) -> list[Spawn]:
+        """The spawns whose results are the elements, or the keys, of a collection: futures, tasks."""
+        by_call = self._by_call
+        calls = dict.fromkeys(id(call) for call in self._elements_behind(expr, fn))
+        return [by_call[call] for call in calls if call in by_call]
+
+    @cached_property
+    def _by_call(self) -> dict[int, Spawn]:
+        return {id(spawn.site.call): spawn for spawn in self.program.spawns}
+
+    def _elements_behind(self, expr: f.Expr, fn: Fun, depth: int = 0) -> Iterator[f.Call]:
+        if isinstance(expr, f.Comp):
+            yield from self.calls_behind(expr.key if expr.key is not None else expr.elt, fn)
+        elif isinstance(expr, f.Coll):
+            for item in expr.items:
+                yield from self.calls_behind(item.key if item.key is not None else item.value, fn)
+        elif isinstance(expr, f.Ref) and depth < 3:
+            for d in fn.body.reaching(expr.name, expr.at)[0]:
+                if d.expr is not None and d.kind == "value":
+                    yield from self._elements_behind(d.expr, fn, depth + 1)
+            for site in fn.body.calls:
+                base, _, verb = dotted(site.call.fn).rpartition(".")
+                if base == expr.name and verb in ("append", "add") and site.call.args and site.call.at < expr.at:
+                    yield from self.calls_behind(site.call.args[0].value, fn)
+
+    def calls_behind(self, expr: f.Expr, fn: Fun) -> Iterator[f.Call]:
+        """The calls that an expression is, or that a variable holds the result of."""
+        if isinstance(expr, f.Await):
+            yield from self.calls_behind(expr.value, fn)
+        elif isinstance(expr, f.Call):
+            yield expr
+            for arg in expr.args:  # shield(run_in_executor(…))
+                if isinstance(arg.value, f.Call):
+                    yield arg.value
+        elif isinstance(expr, f.Ref):
+            reached, _ = fn.body.reaching(expr.name, expr.at)
+            for d in reached:
+                if isinstance(d.expr, f.Call):
+                    yield d.expr
+
+    @cached_property
+    def passing(self) -> dict[str, frozenset[str]]:
+        """The last segments of the calls that call what they are given with what follows it, by language."""
+        return self._lasts(lambda call, _: call.spawn is not None and call.spawn.passes != "nothing")
+
     # ------------------------------------------------------------ gates
 
     def gated(self, spawn: Spawn, within: f.Node | None) -> bool:
@@ -666,7 +711,9 @@ class Spawns:
         fn, here = start.fn, start.call.at
         body = fn.body
         low, high = (within.at, within.end) if within is not None else (fn.head.at, fn.head.end)
-        for arm in start.arm.chain():
+        # One permit held around a call that starts all elements at once does not limit how many those are.
+        at_once = within is None and on_the_way is None and bool(spawn.elements)
+        for arm in start.arm.chain() if not at_once else ():
             if isinstance(arm.node, f.With) and low <= arm.node.at and any(self.is_gate(i.value, fn) for i in arm.node.items):
                 return True
         for site in body.calls:
@@ -868,16 +915,20 @@ class Spawns:
                     sent.add(dotted(node.channel))
                 elif isinstance(node, f.Recv) and not leaves_by(node.value):
                     received.add(dotted(node.value))
-                elif isinstance(node, f.With) and any(self._gate_item(i.value, inner) for i in node.items):
+                elif isinstance(node, f.With) and any(self._gate_item(i.value, inner, fn) for i in node.items):
                     return True
         if (sent & received) - {""}:
             return True
         return any(self.acquires(site) for site in fn.body.calls)
 
-    def _gate_item(self, expr: f.Expr, fn: Fun) -> bool:
+    def _gate_item(self, expr: f.Expr, fn: Fun, work: Fun) -> bool:
         for flow in self.resolver.ask(expr, self.resolver.frame(fn)):
             if isinstance(flow.thing, Obj) and self._role(flow.thing, fn):
-                return self._role(flow.thing, fn) == "gate"
+                if self._role(flow.thing, fn) != "gate":
+                    return False
+                made = flow.thing.frame.fn if flow.thing.frame is not None else None
+                # A gate that each run of the work makes for itself holds up nobody else.
+                return made is None or all(made is not inner for inner in _with_lambdas(work))
         return bool(_GATES.search(dotted(expr.fn if isinstance(expr, f.Call) else expr).rpartition(".")[2]))
 
     # ------------------------------------------------------------ joins and kinds of bodies

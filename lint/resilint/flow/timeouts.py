@@ -15,7 +15,7 @@ from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import Slot, Source, say_seconds
 from resilint.flow.values import Absent, ClassVal, Null, Num, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
-from resilint.flow.waits import ENOUGH, Endless, Wait
+from resilint.flow.waits import ENOUGH, METHODS_OF_BUILTINS, Endless, Wait
 from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, dotted, last_name, walk
 from resilint.model import Confidence, Fix, Severity, Span, Step, Value
@@ -504,6 +504,7 @@ def written_slots(program: Program) -> Iterator[WrittenSlot]:
         yield from _in_fields(program, language, types)
         yield from _in_class_bodies(program, language, types)
         yield from _in_wrong_units(program, language, timed)
+        yield from _in_waits_for_peers(program, language, timed)
 
 
 def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterator[WrittenSlot]:
@@ -579,6 +580,38 @@ def _in_wrong_units(program: Program, language: str, timed: list[CallEntry]) -> 
                 rows = [r for r in entry.bounds if r.unit_pos is not None] if entry.does == "wait" else []
                 for source in program.slots.at_call(rows, target.binds, (fn, site.call)):
                     yield from (x for x in _spoken(source, target.name, None, site) if x.slot.units_differ)
+
+
+def _in_waits_for_peers(program: Program, language: str, timed: list[CallEntry]) -> Iterator[WrittenSlot]:
+    """Waits for the messages of a peer whose time, a number as written, is too short or too long to be meant in their unit. What
+    threads wait for each other is often given a number that stands for ever."""
+    rows: dict[str, list[Bound]] = {}
+    for call in timed:
+        plausible = [b for b in call.bounds if b.plausible is not None and b.unit_pos is None and b.unit != "dur"]
+        for name in call.names if call.does == "wait" and call.protocol is not None and plausible else ():
+            last = name.rpartition(".")[2]
+            if last not in METHODS_OF_BUILTINS:  # `get` is that of a mapping nearly everywhere
+                rows.setdefault(last, []).extend(plausible)
+    for fn in program.names.calling(rows.__contains__, language) if rows else ():
+        if fn.module.is_test:
+            continue
+        for site in fn.body.calls:
+            if not any(_is_odd(site.call, row) for row in rows.get(site.last, ())):
+                continue
+            for target, entry in program.described(site):
+                bounds = [b for b in entry.bounds if b.plausible is not None] if entry.does == "wait" else []
+                for source in program.slots.at_call(bounds, target.binds, (fn, site.call)):
+                    yield from (x for x in _spoken(source, target.name, None, site) if x.slot.mismatch)
+
+
+def _is_odd(call: f.Call, row: Bound) -> bool:
+    """Whether the number at the place of a row is none of its sensible ones."""
+    assert row.plausible is not None
+    plain = [arg.value for arg in call.args if arg.name is None]
+    given = [arg.value for arg in call.args if arg.name is not None and arg.name == row.arg]
+    given += plain[row.pos : row.pos + 1] if row.pos is not None else []
+    numbers = [node.value for node in given if isinstance(node, f.Lit)]
+    return any(isinstance(x, int | float) and not row.plausible[0] <= x <= row.plausible[1] for x in numbers)
 
 
 def _speaks_of_a_time(site: CallSite) -> bool:

@@ -74,6 +74,8 @@ class Wait:
     sources: list[Source] = field(default_factory=list)
     deadlines: list[Deadline] = field(default_factory=list)
     holder: Obj | None = None
+    handed_over: bool = False
+    """What waits is given to the call, with all arguments behind it."""
 
     @property
     def key(self) -> tuple[str, int, int, str]:
@@ -88,6 +90,8 @@ def waits_of(program: Program, *kinds: str) -> Iterator[Wait]:
         reach = program.reach(language, kinds)
         for site in _candidates(program, language, reach):
             yield from judge.at(site, kinds)
+        for site in _handing_over(program, language, reach):
+            yield from judge.handed_over(site, kinds)
 
 
 def waits_at(program: Program, sites: Iterable[CallSite], *kinds: str) -> Iterator[Wait]:
@@ -102,6 +106,11 @@ def waits_in(program: Program, fn: Fun, *kinds: str) -> Iterator[Wait]:
     judge = _Judge(program)
     for site in fn.body.calls:
         yield from judge.at(site, kinds)
+
+
+def waits_handed_over(program: Program, site: CallSite, *kinds: str) -> Iterator[Wait]:
+    """The waits of these kinds that a call starts by itself, because it is given what waits."""
+    return _Judge(program).handed_over(site, kinds)
 
 
 def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallSite]:
@@ -121,6 +130,17 @@ def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallS
         for site in reach.sites(fn, asked_of_all if program.names.is_open_ended(fn.module, table) else asked):
             if not _declared_here(program, site):
                 yield site
+
+
+def _handing_over(program: Program, language: str, reach: Reach) -> Iterator[CallSite]:
+    """Calls that start what they are given, with something among their arguments that has the name of a call that may wait."""
+    started = program.spawning.passing[language]
+    if not started:
+        return
+    for site in program.sites(started.__contains__, language, among=program.spawning.near):
+        given = (node.name for arg in site.call.args for node in walk(arg.value) if isinstance(node, f.Ref))
+        if any(name.rpartition(".")[2] in reach.methods for name in given):
+            yield site
 
 
 def _declared_here(program: Program, site: CallSite) -> bool:
@@ -167,6 +187,32 @@ class _Judge:
                 self.judge(wait)
                 yield wait
 
+    def handed_over(self, site: CallSite, kinds: tuple[str, ...]) -> Iterator[Wait]:
+        """The waits of these kinds that a call starts without a function of the program between: `pool.submit(http.get, url)`."""
+        seen = set()
+        for outer, entry in self.program.described(site):
+            row = entry.spawn
+            if row is None or row.passes == "nothing":
+                continue
+            given = next((b for b in outer.binds if b.name is not None and b.name == row.target_arg), None)
+            if given is None and row.target is not None and row.target < len(outer.binds):
+                given = outer.binds[row.target]
+            if given is None or given.spread or given.name not in (None, row.target_arg):
+                continue
+            rest = tuple(b for at, b in enumerate(outer.binds) if b is not given and (b.name is not None or at > (row.target or 0)))
+            for flow in self.resolver.ask(given.expr, given.frame):
+                for thing, binds in self.resolver.unwrap(flow.thing, rest, given.frame):
+                    target = self.program.target_of(thing, binds, flow, site.fn)
+                    inner = target.entry
+                    if inner is not None and inner.does in kinds and (target.name, target.holder) not in seen:
+                        seen.add((target.name, target.holder))
+                        frame = self.resolver.frame(site.fn)
+                        wait = Wait(site.fn, site, frame, inner.does, target.name, inner, target, holder=target.holder)
+                        wait.handed_over = row.passes == "all" and row.each is None
+                        # What ends the await of a thread does not end the thread.
+                        self.judge(wait, awaited=row.backlog == "none")
+                        yield wait
+
     def _never_runs(self, target: Target, site: CallSite) -> bool:
         """Whether a coroutine is made and dropped: without an `await` it does not begin."""
         dropped = isinstance(site.stmt, f.Do) and site.stmt.value is site.call and not site.awaited
@@ -177,8 +223,8 @@ class _Judge:
         libraries = self.program.knowledge.of("python").libraries
         return CoroutineNames([pattern for library in libraries for pattern in library.coroutines])
 
-    def judge(self, wait: Wait) -> None:
-        """Fill in a wait's bound and, where it is endless, the ways."""
+    def judge(self, wait: Wait, *, awaited: bool = True) -> None:
+        """Fill in a wait's bound and, where it is endless, the ways. Unless it is awaited, no scope around it cuts it."""
         entry = wait.entry
         if self._in_process(wait) or (entry.serves_after and self._serves(wait)) or (entry.replies_to and self._listens(wait)):
             return
@@ -187,8 +233,8 @@ class _Judge:
         enough = frozenset(entry.enough or ENOUGH[wait.kind])
         own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]
         # A scope or a context that cuts the wait on every path.
-        around = self.deadlines.around(wait.site)
-        if around == inf and is_awaited(wait.site):
+        around = self.deadlines.around(wait.site) if awaited else inf
+        if awaited and around == inf and is_awaited(wait.site):
             around = self.deadlines.scoped(wait.fn)
         if around != inf:
             wait.bound = OF_UNKNOWN_LENGTH if around is None else around

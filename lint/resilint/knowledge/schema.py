@@ -353,6 +353,8 @@ class SpawnRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Canonical instance that runs it when no executor is given."""
     decorates: bool = False
     """The call is a decorator or annotation: calling what it stands on starts that."""
+    passes: Literal["nothing", "positional", "all"] = "nothing"
+    """What follows the function and is what that is called with: `pool.submit(f, 5, timeout=2)`."""
 
 
 class QueueRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
