@@ -273,7 +273,7 @@ class _Finder:
             sure = Confidence.HIGH if long else Confidence.LOW if unknown else Confidence.MEDIUM
             text = f"giving up {said} does not help: leaving the block waits for the worker to end"
             return Abandoned(self.program.span_of(fn, site.call), text, sure, (*steps, how, *wait_steps))
-        threads = any(s.row.backlog != "none" for s in starts)
+        threads = any(s.row.backlog != "none" or s.row.shields for s in starts)
         tasks = not threads and entry.scope is None and any(s.site.call is site.call and s.row.each is not None for s in starts)
         if not (threads or tasks) or not long:
             return None

@@ -419,6 +419,31 @@ def _giving_methods(table: Table, types: frozenset[str], used: frozenset[str]) -
     return frozenset(out)
 
 
+@lru_cache(maxsize=32)
+def _methods_of(table: Table, kinds: frozenset[str], roles: frozenset[str]) -> frozenset[str]:
+    """Last segments of methods that do one of `kinds`, of types of these roles."""
+    calls = (call for library in table.libraries for call in library.calls if call.does in kinds)
+    return frozenset(
+        name.rpartition(".")[2]
+        for call in calls
+        for name in call.names
+        if (kind := table.type(name.rpartition(".")[0])) is not None and kind.role in roles
+    )
+
+
+@lru_cache(maxsize=8)
+def _handing_back(table: Table) -> frozenset[str]:
+    """Last segments of calls that give what they are handed, or what comes of it within a time: `wait_for(connect(), 2)`."""
+    return frozenset(
+        name.rpartition(".")[2]
+        for library in table.libraries
+        for call in library.calls
+        if (call.gives is not None and call.gives.of >= 0)
+        or (call.scope is not None and call.scope.form == "call" and (call.scope.body or 0) >= 0)
+        for name in call.names
+    )
+
+
 @lru_cache(maxsize=8)
 def _near(table: Table) -> dict[str, frozenset[str]]:
     """For each library those whose types it gives or stands on: who imports it may hold theirs without importing them."""
@@ -441,14 +466,17 @@ class Reach:
         self.table: Table = program.knowledge.of(language)
         self.language = language
         self.kinds = frozenset(kinds)
-        # What runs code can open connections too, but is no client; where starting and joining is asked for, it is what is meant.
+        # What runs code is no client; where starting and joining is asked for, it is what is meant. Who holds it is not followed:
+        # the names of the calls by which it connects are rare enough.
         self._left_out: frozenset[str] = frozenset() if self.kinds & {"spawn", "submit", "wait"} else _MACHINERY
         used = program.headers(language).used
         self.types = _waiting_types(self.table, self.kinds, self._left_out, used)
         self.methods = frozenset(
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
         )
+        self._of_machinery = _methods_of(self.table, self.kinds, self._left_out)
         self.giving = _giving_methods(self.table, self.types, used)
+        self._wrappers = _WRAPPERS | _handing_back(self.table) if language == "python" else _WRAPPERS
         self._by_attribute = self._giving_by_attribute()
         self._modules = self._modules_of_use()
         self.names: dict[str, set[Module]] = {}
@@ -1130,7 +1158,7 @@ class Reach:
                 if any(self.gives(full) for full in names):
                     return True
                 # What is imported may be an object that another file of the program made.
-                if last not in _WRAPPERS and not (base and last in self.giving and self._held_name(base, fun.module)):
+                if last not in self._wrappers and not (base and last in self.giving and self._held_name(base, fun.module)):
                     return False
             if not base and self._local(last, fun):
                 return True
@@ -1141,7 +1169,7 @@ class Reach:
                 return True
         elif self.holds(expr.fn, fun):
             return True
-        return last in _WRAPPERS and any(self.is_or_holds(a.value, fun) for a in expr.args)
+        return last in self._wrappers and any(self.is_or_holds(a.value, fun) for a in expr.args)
 
     def candidate(self, site: CallSite) -> bool:
         """Whether a call may be one of a known waiting function or of a method of such an object."""
@@ -1149,7 +1177,9 @@ class Reach:
         if isinstance(fn, f.Ref):
             return self.may_be(fn.name, site.fn)
         if isinstance(fn, f.Field):
-            return self.holds(fn.base, site.fn) or self._stored(fn.name, False, site.fn) or self._chained(fn.base, site.fn)
+            if fn.name in self._of_machinery or self._stored(fn.name, False, site.fn):
+                return True
+            return self.holds(fn.base, site.fn) or self._chained(fn.base, site.fn)
         return self.holds(fn, site.fn)
 
     def _chained(self, expr: f.Expr, fun: Fun) -> bool:
@@ -1177,6 +1207,8 @@ class Reach:
             return True
         if known and len(known) == len(self.external(fun.module, called)):
             return False
+        if base and method in self._of_machinery:
+            return True
         if not base:
             return self._holds_name(called, fun) or self._starred(fun.module)
         if fun.is_method and base == fun.head.params[0].name:
@@ -1191,7 +1223,9 @@ class Reach:
         """Candidates among the calls of wanted names in a function; its body is decoded only where its header shows one."""
         for called in fun.head.calls:
             if wanted(called) and (
-                (fun in self.touched or self._may_read(fun)) if called.startswith(".") else self.may_be(called, fun)
+                (called[1:] in self._of_machinery or fun in self.touched or self._may_read(fun))
+                if called.startswith(".")
+                else self.may_be(called, fun)
             ):
                 break
         else:

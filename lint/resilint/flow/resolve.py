@@ -3178,7 +3178,6 @@ _PASS = {
     "copy.copy": 0,
     "copy.deepcopy": 0,
     "typing.cast": 1,
-    "asyncio.shield": 0,
     "<builtin>.new": 0,
     "contextlib.closing": 0,
 }

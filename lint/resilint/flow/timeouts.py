@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from math import inf
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
+from resilint.flow.callbacks import endless_reads
 from resilint.flow.data_sources import endless_sources
 from resilint.flow.deadlines import Deadline
 from resilint.flow.resolve import unit_of_name
@@ -123,6 +125,8 @@ class Timeouts:
         key = ("missing", kind, fn.module.path, node.at, node.end)
         if key in self._seen or (fn.module.path, node.end) in self._disabled_at:
             return
+        if node is wait.site.call and self._was_opened_without_end(wait.holder):
+            return
         self._seen.add(key)
         subject = way.subject or wait.api
         if fn is wait.fn and node is wait.site.call:
@@ -142,6 +146,19 @@ class Timeouts:
         enough = frozenset(wait.entry.enough or ENOUGH[wait.kind])
         fix = program.mending.missing(wait, way, enough)
         self.missing[kind].append(Fault(program.span_of(fn, node), message, value, _severity(fn), key=key, fix=fix))
+
+    @cached_property
+    def _endless_connects(self) -> frozenset[tuple[str, int]]:
+        waits = (wait for wait in self.program.all_waits if wait.kind == "connect" and wait.bound == inf)
+        return frozenset((wait.fn.module.path, wait.site.call.at) for wait in waits)
+
+    def _was_opened_without_end(self, holder: Obj | None) -> bool:
+        """Whether the connection comes from a call that can wait for ever itself: that is where it lacks its limit."""
+        while holder is not None and holder.kind == "call" and isinstance(holder.node, f.Node) and holder.fn is not None:
+            if (holder.fn.module.path, holder.node.at) in self._endless_connects:
+                return True
+            holder = holder.parent
+        return False
 
     def _unbounded_source(self, source: Obj, way: Endless) -> None:
         fn, node = way.where
@@ -794,6 +811,10 @@ def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node)
     unmet = [need for need in unmet if not _met_by_each(program, entry, need, obj, fn.module.language)]
     if not unmet:
         return
+    rows = [row for row in program.resolver.table(fn.module).registration(obj.maker or "") if row.given]
+    reads = [read for row in rows for read in endless_reads(program, row, obj)]
+    if rows and not reads:
+        return
     if any("request" in need.any for need in unmet):
         library = program.resolver.table(fn.module).library_of(entry)
         unmet = [need for need in unmet if "request" not in need.any or not program.above.limits(fn.module.path, library)]
@@ -809,7 +830,8 @@ def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node)
     sure = Confidence.HIGH
     cap = program.resolver.table(fn.module).cap(entry)
     fix = program.mending.server(entry, unmet, fn, node)
-    value = Value(inf, cap or sure, ())
+    steps = tuple(program.step(read.fn, read.call, "waits here for its peer without a limit") for read in reads[:1])
+    value = Value(inf, cap or sure, steps)
     yield Fault(program.span_of(fn, node), message, value, Severity(worst.severity), key=(fn.module.path, node.at), fix=fix)
 
 

@@ -343,6 +343,8 @@ class SpawnRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """It starts one per element of this argument: `pool.map(f, xs)`; for `gather(*xs)` -1: one per argument."""
     joins: bool = False
     """It returns when all of it is done."""
+    shields: bool = False
+    """Giving up the wait for it does not end the work."""
     waits_for_slot: bool = False
     """At the limit the spawner waits (errgroup with a limit): nothing piles up."""
     backlog: Literal["none", "unbounded", "bounded", "capacity"] = "none"
@@ -436,6 +438,9 @@ class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Go: canonical parameter types in order; every function with this signature is such an entry."""
     inputs: tuple[int, ...] = ()
     """Positions of parameters (without self) that come from the caller; empty: all."""
+    given: tuple[str, ...] = ()
+    """Types of what the registering call hands the function, in order. Where that call makes a server, one that waits for its peer
+    in a method of such an object without a limit is what the server's needs are about."""
     context: int | None = None
     """Position of the parameter that carries the caller's deadline."""
     width: str | None = None
