@@ -149,7 +149,8 @@ class Timeouts:
 
     @cached_property
     def _endless_connects(self) -> frozenset[tuple[str, int]]:
-        waits = (wait for wait in self.program.all_waits if wait.kind == "connect" and wait.bound == inf)
+        # One that takes a limit of its own is another fault than what is read later.
+        waits = (wait for wait in self.program.all_waits if wait.kind == "connect" and wait.bound == inf and not wait.entry.bounds)
         return frozenset((wait.fn.module.path, wait.site.call.at) for wait in waits)
 
     def _was_opened_without_end(self, holder: Obj | None) -> bool:
