@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.flow.values import Bind, Env, Ext, Flow, Flows, FnVal, Frame, Num, Obj, Text, Thing, Unknown, counted, union, unknown
 from resilint.link.code import STAR, Arm, Body, Definition, Fun, Klass, Module, place_of
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.flow.values import (
     SECONDS,
     Absent,
@@ -48,6 +47,7 @@ class Java:
         self._classes_at: dict[str, list[Klass]] = {}
         self._referred: dict[str, bool] = {}
         self._methods: dict[tuple[Klass, str], list[Fun]] = {}
+        self._counts: frozenset[str] | None = None
 
     @property
     def names(self) -> JavaNames:
@@ -178,12 +178,14 @@ class Java:
                 out.extend(self.resolver.attributes((flow,), name, at, frame))
         return union(out)
 
-    @cached_property
+    @property
     def _counting(self) -> frozenset[str]:
         """Last segments of what gives a duration as a number of a unit."""
-        libraries = self.resolver.knowledge.of("java").libraries
-        rows = (row for library in libraries for row in library.calls if row.counts is not None)
-        return frozenset(name.rpartition(".")[2] for row in rows for name in row.names)
+        if self._counts is None:
+            libraries = self.resolver.knowledge.of("java").libraries
+            rows = (row for library in libraries for row in library.calls if row.counts is not None)
+            self._counts = frozenset(name.rpartition(".")[2] for row in rows for name in row.names)
+        return self._counts
 
     def _inherited(self, call: f.Call, frame: Frame) -> Flows:
         """A bare name of a method that a class around inherits from a library: `join()` in a `Thread`."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import Bound, TypeEntry
 from resilint.link.code import CallSite, Definition, Fun, Klass, Module, children, dotted, last_name
@@ -105,6 +105,11 @@ class Headers:
         self._imports: dict[tuple[str, str], tuple[str, ...]] = {}
         self._sources: dict[tuple[Module, str], frozenset[Module]] = {}
         self._homes: dict[tuple[str, str, int], Module | str | None] = {}
+        self._used: frozenset[str] | None = None
+        self._aliases = self._known_aliases()
+        """Names under which files of Python have something of a known package, and which others may import from them."""
+        self._imported: dict[str, list[tuple[Module, f.Import]]] | None = None
+        self._renamed: dict[str, set[str]] | None = None
         for module in names.modules.values():
             if module.language == language:
                 self._add(module)
@@ -178,9 +183,14 @@ class Headers:
             known |= self._aliases
         return frozenset(known)
 
-    @cached_property
+    @property
     def used(self) -> frozenset[str]:
         """The libraries whose objects may occur: in Python those that some file imports, and what they lead to; else all."""
+        if self._used is None:
+            self._used = self._used_libraries()
+        return self._used
+
+    def _used_libraries(self) -> frozenset[str]:
         libraries = self._table.libraries
         if self._language != "python":
             return frozenset(library.library for library in libraries)
@@ -202,9 +212,7 @@ class Headers:
                 pending += near[name]
         return frozenset(found)
 
-    @cached_property
-    def _aliases(self) -> frozenset[str]:
-        """Names under which files of Python have something of a known package, and which others may import from them."""
+    def _known_aliases(self) -> frozenset[str]:
         if self._language != "python":
             return frozenset()
         found: set[str] = set()
@@ -282,25 +290,27 @@ class Headers:
             if importer is not module and self._home(importer, imp) is module:
                 yield importer, name if imp.name == "*" else imp.alias
 
-    @cached_property
+    @property
     def _importers(self) -> dict[str, list[tuple[Module, f.Import]]]:
         """Imports of Python that take a name out of a file, by that name."""
-        found: dict[str, list[tuple[Module, f.Import]]] = {}
-        for module in self._names.modules.values() if self._language == "python" else ():
-            for imp in module.facts.imports:
-                if imp.name:
-                    found.setdefault(imp.name, []).append((module, imp))
-        return found
+        if self._imported is None:
+            self._imported = {}
+            for module in self._names.modules.values() if self._language == "python" else ():
+                for imp in module.facts.imports:
+                    if imp.name:
+                        self._imported.setdefault(imp.name, []).append((module, imp))
+        return self._imported
 
-    @cached_property
+    @property
     def renamed(self) -> dict[str, set[str]]:
         """Names of functions and classes of the program by other names that imports give them."""
-        found: dict[str, set[str]] = {}
-        for name, imports in self._importers.items():
-            for _, imp in imports if name in self.functions or name in self.classes else ():
-                if imp.alias != name:
-                    found.setdefault(imp.alias, set()).add(name)
-        return found
+        if self._renamed is None:
+            self._renamed = {}
+            for name, imports in self._importers.items():
+                for _, imp in imports if name in self.functions or name in self.classes else ():
+                    if imp.alias != name:
+                        self._renamed.setdefault(imp.alias, set()).add(name)
+        return self._renamed
 
     def sources(self, module: Module, name: str) -> frozenset[Module]:
         """Files of Python from which a name of a file's own scope may come, itself left out."""
@@ -504,6 +514,8 @@ class Reach:
         self._readers = headers.readers
         self._by_name = headers.functions
         self._classes = headers.classes
+        self._below = self._subclasses()
+        self._held: frozenset[bytes] | None = None
         self._seed()
         self._run()
 
@@ -711,8 +723,7 @@ class Reach:
                     family.append(below)
         return family
 
-    @cached_property
-    def _below(self) -> dict[str, list[Klass]]:
+    def _subclasses(self) -> dict[str, list[Klass]]:
         found: dict[str, list[Klass]] = {}
         for classes in self._classes.values():
             for klass in classes:
@@ -1242,10 +1253,12 @@ class Reach:
             found = self._reads[fun] = not self._held_attributes.isdisjoint(words)
         return found
 
-    @cached_property
+    @property
     def _held_attributes(self) -> frozenset[bytes]:
         """Attributes that may hold such an object; asked for when the pass is over."""
-        return frozenset(name.encode() for name, _ in self.attributes)
+        if self._held is None:
+            self._held = frozenset(name.encode() for name, _ in self.attributes)
+        return self._held
 
     def _stands_on(self, fun: Fun) -> bool:
         owner = self.program.resolver.owner(fun)

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from math import inf, isnan
 from typing import Any
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.flow.elements import Elements
 from resilint.flow.java import Java, Site
 from resilint.flow.narrow import keeps

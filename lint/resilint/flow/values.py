@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any, NamedTuple
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.link.code import Fun, Klass, Module
 
 SECONDS: dict[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}

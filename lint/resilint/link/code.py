@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from resilint import facts as f
+import resilint.facts as f
 
 if TYPE_CHECKING:
     from resilint.knowledge.index import Table
@@ -536,7 +535,7 @@ def _handler_after_try(chain: list[Arm], arms: list[Arm]) -> bool:
 class Fun:
     """A function of the program; its body is decoded when first asked for."""
 
-    __slots__ = ("__dict__", "head", "index", "is_method", "key", "module", "name")
+    __slots__ = ("_block", "_body", "_params", "head", "index", "is_method", "key", "module", "name")
 
     def __init__(self, module: Module, index: int, head: f.Function) -> None:
         self.module = module
@@ -548,19 +547,26 @@ class Fun:
         """Whether its first parameter is a receiver."""
         self.key = (module.path, index)
         """Path and index: an order that is the same in every run."""
+        self._block: f.Block | None = None
+        self._body: Body | None = None
+        self._params: dict[str, f.Param] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.head.qual}>"
 
-    @cached_property
+    @property
     def block(self) -> f.Block:
         """The statements of its body."""
-        return f.decode_block(self.module.facts.bodies[self.index])
+        if self._block is None:
+            self._block = f.decode_block(self.module.facts.bodies[self.index])
+        return self._block
 
-    @cached_property
+    @property
     def body(self) -> Body:
         """Its body, ordered."""
-        return Body(self, self.block)
+        if self._body is None:
+            self._body = Body(self, self.block)
+        return self._body
 
     @property
     def parent(self) -> Fun | None:
@@ -574,10 +580,12 @@ class Fun:
             parent = parent.parent
         return parent is not None
 
-    @cached_property
+    @property
     def params(self) -> dict[str, f.Param]:
         """Parameters by name."""
-        return {p.name: p for p in self.head.params}
+        if self._params is None:
+            self._params = {p.name: p for p in self.head.params}
+        return self._params
 
     @property
     def positional(self) -> list[f.Param]:
@@ -588,7 +596,7 @@ class Fun:
 class Klass:
     """A class, struct, interface or named type of the program."""
 
-    __slots__ = ("__dict__", "decl", "index", "methods", "module", "overloads")
+    __slots__ = ("_fields", "decl", "index", "methods", "module", "overloads")
 
     def __init__(self, module: Module, index: int, decl: f.Class) -> None:
         self.module = module
@@ -598,6 +606,7 @@ class Klass:
         """One method of each name; of Java's overloads the first."""
         self.overloads: dict[str, list[Fun]] = {}
         """Java: all methods declared in the class, by name."""
+        self._fields: dict[str, f.ClassField] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.decl.qual}>"
@@ -607,10 +616,12 @@ class Klass:
         """Its bare name."""
         return self.decl.name
 
-    @cached_property
+    @property
     def fields(self) -> dict[str, f.ClassField]:
         """Declared fields by name."""
-        return {x.name: x for x in self.decl.fields}
+        if self._fields is None:
+            self._fields = {x.name: x for x in self.decl.fields}
+        return self._fields
 
     @property
     def key(self) -> tuple[str, int]:
@@ -629,35 +640,44 @@ class Module:
     is_test: bool = False
     beans: dict[int, BeanDecl] = field(default_factory=dict)
     """Of a file of XML: the bean that each method makes."""
+    language: str = field(init=False)
+    """`python`, `go` …"""
+    folder: str = field(init=False)
+    """Directory of the file, empty at the root."""
     _open_ended: bool | None = None
+    _imports: dict[str, list[f.Import]] | None = None
+    _imported: frozenset[str] | None = None
+    _declared: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        self.language = self.facts.kind
+        self.folder = self.path.rpartition("/")[0]
 
     def __repr__(self) -> str:
         return f"<{self.path}>"
 
-    @cached_property
-    def language(self) -> str:
-        """`python`, `go` …"""
-        return self.facts.kind
-
-    @cached_property
+    @property
     def imports(self) -> dict[str, list[f.Import]]:
         """Imports by the name they bind."""
-        out: dict[str, list[f.Import]] = {}
-        for imp in self.facts.imports:
-            out.setdefault(imp.alias if imp.name != "*" else "*", []).append(imp)
-        return out
+        if self._imports is None:
+            self._imports = {}
+            for imp in self.facts.imports:
+                self._imports.setdefault(imp.alias if imp.name != "*" else "*", []).append(imp)
+        return self._imports
 
-    @cached_property
+    @property
     def imported(self) -> frozenset[str]:
         """Modules of which the file imports something, with the packages they lie in. `from a import b` may name one."""
-        separator = "/" if self.language == "go" else "."
-        found: set[str] = set()
-        for imp in self.facts.imports:
-            target = f"{imp.target}{separator}{imp.name}" if imp.name and self.language != "go" else imp.target
-            while target and target not in found:
-                found.add(target)
-                target = target.rpartition(separator)[0]
-        return frozenset(found)
+        if self._imported is None:
+            separator = "/" if self.language == "go" else "."
+            found: set[str] = set()
+            for imp in self.facts.imports:
+                target = f"{imp.target}{separator}{imp.name}" if imp.name and self.language != "go" else imp.target
+                while target and target not in found:
+                    found.add(target)
+                    target = target.rpartition(separator)[0]
+            self._imported = frozenset(found)
+        return self._imported
 
     def is_open_ended(self, table: Table) -> bool:
         """Whether the file imports a library whose objects wait in every method, or generated code that stands for such."""
@@ -665,16 +685,13 @@ class Module:
             self._open_ended = any(table.is_open_ended(imp.target, imp.name) for imp in self.facts.imports)
         return self._open_ended
 
-    @cached_property
+    @property
     def declared(self) -> frozenset[str]:
         """Names of the functions and classes that the file declares outside of functions and classes."""
-        functions = (fun.name for fun in self.functions[1:] if fun.head.parent <= 0 and not fun.is_method)
-        return frozenset((*functions, *(klass.name for klass in self.classes if klass.decl.parent <= 0)))
-
-    @cached_property
-    def folder(self) -> str:
-        """Directory of the file, empty at the root."""
-        return self.path.rpartition("/")[0]
+        if self._declared is None:
+            functions = (fun.name for fun in self.functions[1:] if fun.head.parent <= 0 and not fun.is_method)
+            self._declared = frozenset((*functions, *(klass.name for klass in self.classes if klass.decl.parent <= 0)))
+        return self._declared
 
 
 def module_of(path: str, facts: f.FileFacts, is_test: bool) -> Module:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.link.code import CallSite, Definition, Fun, Klass, Module, dotted, shared_folders
 
 _IMPLICIT = frozenset(

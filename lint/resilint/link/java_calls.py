@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.link.code import Fun, Klass, walk
 from resilint.link.java import JavaNames, Target
 

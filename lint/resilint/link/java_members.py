@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.link.code import dotted
 
 _GETTERS = frozenset({"Data", "Getter", "Value"})

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from resilint import facts as f
+import resilint.facts as f
 from resilint.link.beans import BeanFiles
 from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods, shared_folders, walk
 from resilint.link.java import JavaNames
@@ -27,19 +26,26 @@ class Package:
         """Import path, or the directory where no go.mod says otherwise."""
         self.name = name
         self.modules: list[Module] = []
+        self._functions: dict[str, Fun] | None = None
+        self._classes: dict[str, Klass] | None = None
 
     def __repr__(self) -> str:
         return f"<package {self.path}>"
 
-    @cached_property
+    @property
     def functions(self) -> dict[str, Fun]:
         """Package-level functions by name."""
-        return {fun.name: fun for m in self.modules for fun in m.functions if fun.head.kind == "free" and fun.head.parent <= 0}
+        if self._functions is None:
+            funs = (fun for m in self.modules for fun in m.functions)
+            self._functions = {fun.name: fun for fun in funs if fun.head.kind == "free" and fun.head.parent <= 0}
+        return self._functions
 
-    @cached_property
+    @property
     def classes(self) -> dict[str, Klass]:
         """Package-level types by name."""
-        return {k.name: k for m in self.modules for k in m.classes if k.decl.parent <= 0}
+        if self._classes is None:
+            self._classes = {k.name: k for m in self.modules for k in m.classes if k.decl.parent <= 0}
+        return self._classes
 
 
 class Names:
@@ -96,7 +102,7 @@ class Names:
     def _index(self) -> None:
         self._open_ended: dict[Module, bool] = {}
         self._open_names: dict[Module, frozenset[str]] = {}
-        self.__dict__.pop("java", None)
+        self._java: JavaNames | None = None
         self._packages: dict[tuple[str, str], Package] = {}
         self._packages_at: dict[str, list[Package]] = {}
         self._package_of: dict[str, Package] = {}
@@ -159,10 +165,12 @@ class Names:
 
     # ------------------------------------------------------------ modules
 
-    @cached_property
+    @property
     def java(self) -> JavaNames:
         """Names in the Java files; made when first asked for."""
-        return JavaNames(module for module in self.modules.values() if module.language == "java")
+        if self._java is None:
+            self._java = JavaNames(module for module in self.modules.values() if module.language == "java")
+        return self._java
 
     def package_of(self, module: Module) -> Package:
         """The Go package of a file."""
