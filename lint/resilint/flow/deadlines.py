@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
-from resilint.flow.values import Bind, Flow, Flows, Frame, Null, Num, Obj, Text
+from resilint.flow.values import Bind, Flow, Flows, Frame, Null, Num, Obj, Text, Thing
 from resilint.knowledge.schema import ScopeRow
 from resilint.link.code import CallSite, Fun, dotted, walk, walk_block
 
@@ -211,7 +211,7 @@ class Deadlines:
                 for flow in self.resolver.callee(item.value, frame):
                     row = table.scope(self.resolver.canonical(flow.thing) or "?")
                     bind = _argument(row.arg, row.pos, self.resolver.binds(item.value, frame)) if row is not None else None
-                    if bind is not None and all(isinstance(x.thing, Null) for x in self.resolver.ask(bind.expr, bind.frame)):
+                    if bind is not None and all(_is_endless(x.thing) for x in self.resolver.ask(bind.expr, bind.frame)):
                         return bind.frame.fn, bind.expr
         return None
 
@@ -344,3 +344,7 @@ def _least(a: float | None, b: float | None) -> float | None:
         known = a if b is None else b
         return known if known is not None and known != inf else None
     return min(a, b)
+
+
+def _is_endless(thing: Thing) -> bool:
+    return isinstance(thing, Null) or (isinstance(thing, Num) and thing.number == inf)

@@ -675,9 +675,15 @@ class Sizes:
             return ""
         end = fn.block[0].at if fn.block else fn.head.end
         head = self.program.source(fn.module.path)[fn.head.at : end].decode("utf-8", "replace")
-        pattern = rf"\b{re.escape(param.name)}\s*:\s*([^=,]*(?:\[[^\]]*\])?[^=,]*(?:\([^)]*\))?)"
-        found = re.search(pattern, head)
-        return found[1] if found is not None else ""
+        found = re.search(rf"\b{re.escape(param.name)}\s*:\s*", head)
+        if found is None:
+            return ""
+        depth = 0
+        for at in range(found.end(), len(head)):
+            depth += (head[at] in "([{") - (head[at] in ")]}")
+            if depth < 0 or (depth == 0 and head[at] in ",="):
+                return head[found.end() : at]
+        return head[found.end() :]
 
     def _argument(self, param: f.Param, args: tuple[Bind, ...], fn: Fun) -> Size:
         bind, spread = self.resolver.argument(param, args, fn)

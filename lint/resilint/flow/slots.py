@@ -540,7 +540,7 @@ class Slots:
         if _disables(row, thing):
             return replace(base, state="disabled", number=inf)
         number = float(thing.number)
-        if row.unit == "count" and number == inf:
+        if number == inf:  # whatever its unit, it is meant to have no end
             return replace(base, state="disabled", number=inf)
         if row.unit in ("count", "bool", "bytes"):
             return replace(base, state="finite", number=number)
