@@ -14,6 +14,7 @@ from resilint.flow.resolve import Resolver
 from resilint.flow.slots import Slots
 from resilint.flow.values import Bind, ClassVal, Ext, Flow, FnVal, Frame, Hop, Obj, Thing
 from resilint.flow.values import Bound as BoundVal
+from resilint.knowledge.index import Wanted, every
 from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CallSite, Fun, Module
 from resilint.link.entries import Entry, entries_of
@@ -210,20 +211,22 @@ class Program:
         holder = thing.obj if isinstance(thing, BoundVal) else None
         return Target(name, entry, holder, binds, flow._replace(thing=thing))
 
-    def described(self, site: CallSite) -> Iterator[tuple[Target, CallEntry]]:
+    def described(self, site: CallSite, wanted: Wanted = every) -> Iterator[tuple[Target, CallEntry]]:
         """The targets of a call that knowledge describes, with what it says of them. A call that no described name or alias can
-        stand behind is not resolved."""
-        if self._may_be_described(site):
+        stand behind, or none of a wanted row, is not resolved."""
+        if self._may_be_described(site, wanted):
             for target in self.targets(site):
                 if target.entry is not None:
                     yield target, target.entry
 
-    def _may_be_described(self, site: CallSite) -> bool:
+    def _may_be_described(self, site: CallSite, wanted: Wanted) -> bool:
         fn, module = site.call.fn, site.fn.module
         if not isinstance(fn, f.Ref | f.Field):
             return True
         table = self.resolver.table(module)
-        if site.last in table.names or self.names.is_open_ended(module, table):
+        if site.last in (table.names if wanted is every else table.lasts(wanted)):
+            return not self._declared_otherwise(site, wanted)
+        if self.names.is_open_ended(module, table):
             return True
         if isinstance(fn, f.Field):
             return False
@@ -250,6 +253,9 @@ class Program:
 
     def callees(self, site: CallSite, frame: Frame | None = None) -> list[Fun]:
         """The functions of the program that a call may enter (a constructor: its `__init__`)."""
+        only = self._only(site)
+        if only is not None:
+            return [only]
         out = []
         for target in self.targets(site, frame):
             thing: Thing = target.flow.thing
@@ -260,6 +266,23 @@ class Program:
                 if init is not None:
                     out.append(init)
         return out
+
+    def _only(self, site: CallSite) -> Fun | None:
+        """The one function that a call enters by what is declared, whatever its object is: nothing overrides it. What values say
+        could only be less, and is dear to ask."""
+        declared = self._declared(site)
+        target = declared[0] if len(declared) == 1 else None
+        return target if isinstance(target, Fun) and not target.head.is_abstract else None
+
+    def _declared_otherwise(self, site: CallSite, wanted: Wanted) -> bool:
+        """Whether the declared type of what a call is made on says that it is none of the wanted ones."""
+        declared = self._declared(site)
+        table = self.resolver.table(site.fn.module)
+        return bool(declared) and not any(isinstance(target, str) and table.may_call(target, wanted) for target in declared)
+
+    def _declared(self, site: CallSite) -> list[Fun | str]:
+        """What a call may run by what is declared, where the language has every type written."""
+        return self.names.java.declared(site.call, site.fn) if site.fn.module.language == "java" else []
 
     def canonical(self, expr: f.Expr, fn: Fun) -> tuple[str, ...]:
         """The external names an expression may stand for: `errors.Is(err, context.Canceled)` → `context.Canceled`."""

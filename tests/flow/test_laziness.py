@@ -45,7 +45,7 @@ def all_decoded() -> Iterator[None]:
         patch.object(Reach, "may_be", lambda self, called, fun: True),
         patch.object(Reach, "sites", all_sites),
         patch.object(Names, "calling", all_functions),
-        patch.object(Program, "_may_be_described", lambda self, site: True),
+        patch.object(Program, "_may_be_described", lambda self, site, wanted: True),
     ):
         yield
 

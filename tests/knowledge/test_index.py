@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from resilint.knowledge import Knowledge, Table, holds
-from resilint.knowledge.index import duplicates
+from resilint.knowledge.index import doing, duplicates, every, spawning
 from resilint.knowledge.schema import Bound, Library
 from resilint.model import Confidence
 
@@ -91,6 +91,33 @@ def test_methods_that_are_not_listed(table: Table) -> None:
         assert does(table, f"lib.Child.{listed}") is None
     assert does(table, "lib.Unknown.get") is None
     assert does(table, "get") is None
+
+
+def test_a_call_through_a_type_may_be_a_row_of_what_stands_below_it() -> None:
+    table = Knowledge(
+        [
+            library(
+                types=[
+                    {"name": "lib.Queue", "role": "queue"},
+                    {"name": "lib.Blocking", "role": "queue", "bases": ["lib.Queue"], "aliases": ["lib.B"]},
+                    {"name": "lib.Linked", "role": "queue", "bases": ["lib.Blocking"]},
+                ],
+                calls=[{"names": ["lib.Blocking.take"], "does": "wait"}],
+                shapes=[{"module": "*_gen", "name": "*Queue", "type": "lib.Queue"}],
+                constants={"lib.Unit.SECONDS": {"number": 1, "unit": "s"}},
+            )
+        ]
+    ).of("python")
+    for owner in ("lib.Queue", "lib.Blocking", "lib.B", "lib.Linked", "a_gen.MyQueue"):
+        assert table.may_call(f"{owner}.take", doing("wait")) and table.may_call(f"{owner}.take", every)
+        assert not table.may_call(f"{owner}.take", spawning) and not table.may_call(f"{owner}.size", every)
+    assert not table.may_call("other.Queue.take", every)
+    assert table.may_call("lib.Unit.SECONDS.take", every), "what a constant is, its name does not say"
+
+
+def test_last_segments_of_wanted_rows(table: Table) -> None:
+    assert table.lasts(doing("network", "query")) == {"get", "any"}
+    assert table.lasts(spawning) == {"start"}
 
 
 def test_types(table: Table) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from textwrap import dedent
 
 import pytest
-from resilint.link.code import Klass
+from resilint.link.code import CallSite, Klass
 from resilint.program import Program
 
 Linked = Callable[[dict[str, str]], Program]
@@ -479,6 +479,54 @@ def test_a_changed_file_takes_the_place_of_the_old_one(linked: Linked) -> None:
     program.names.replace(path, decode(read(b"package com.shop.app;\nclass Service { void log(int n) {} }\n", "java")))
     main = program.names.modules["app/src/main/java/com/shop/app/Main.java"]
     assert not program.names.java.methods(main.classes[0], "log", 0) and program.names.java.methods(main.classes[0], "log", 1)
+
+
+def test_what_is_declared_says_which_overload_a_call_enters_and_that_no_library_is_called(linked: Linked) -> None:
+    program = linked(
+        {
+            "Main.java": """
+            import java.util.*;
+            import java.util.concurrent.*;
+            class Main {
+                Keeper keeper;
+                Map<String, String> names = new HashMap<>();
+                Queue<String> line = new LinkedBlockingQueue<>();
+                Queue<String> given;
+                Keep any;
+                void f() {
+                    keeper.put("k", true); keeper.put("k", this); new Keeper("x"); any.put("k", this);
+                    names.get("k"); line.poll(); given.poll(); keeper.get();
+                }
+            }
+            interface Keep { void put(String key, Main what); }
+            class Keeper implements Keep {
+                Keeper() {}
+                Keeper(String name) {}
+                void put(String key, boolean now) {}
+                public void put(String key, Main what) {}
+                String get() { return null; }
+            }
+            class Other implements Keep { public void put(String key, Main what) {} }
+            """
+        }
+    )
+    sites = next(fn for fn in program.functions("java") if fn.name == "f").body.calls
+    entered = [[target.head.params[-1].type for target in program.callees(site)] for site in sites]
+    assert [[kind.name for kind in kinds if kind is not None] for kinds in entered[:3]] == [["boolean"], ["Main"], ["String"]]
+    assert {fn.head.qual for fn in program.callees(sites[3])} == {"Keeper.put", "Other.put"}, "whoever implements an interface"
+    described = {site.last: [entry.does for _, entry in program.described(site)] for site in sites[4:]}
+    assert described["get"] == []
+    asked: list[str] = []
+
+    def targets(_: Program, site: CallSite, __: object = None) -> tuple[()]:
+        asked.append(site.last)
+        return ()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Program, "targets", targets)
+        for site in sites[4:]:
+            list(program.described(site))
+        assert asked == ["poll", "poll"], "a queue may be one that waits; maps and classes of the program are asked nothing"
 
 
 def test_circles_end(linked: Linked) -> None:

@@ -24,6 +24,7 @@ from resilint.flow.errors import (
 )
 from resilint.flow.lost_causes import Givens, cancels
 from resilint.flow.timeouts import Fault
+from resilint.knowledge.index import doing
 from resilint.link.code import CallSite, Definition, Fun, dotted, last_name, walk
 from resilint.model import Confidence, Step, Value
 
@@ -320,7 +321,7 @@ class AfterCancel:
         if dotted(stmt.value.fn) == "panic" or dotted(stmt.value.fn).rpartition(".")[2].startswith("Fatal"):
             return True
         site = self.errors.site(stmt.value, fn)
-        entry = self.errors.entry(site) if site is not None else None
+        entry = self.errors.entry(site, doing("exit")) if site is not None else None
         return entry is not None and entry.does == "exit"
 
     # ------------------------------------------------------------ contexts
@@ -626,7 +627,10 @@ class AfterCancel:
     def waits_outside(self, site: CallSite) -> bool:
         """Whether a call waits for a peer, itself or in the nearest of what it enters: an interface may have very many methods
         behind it, so only so many are looked at."""
-        if any(entry.does in ("network", "query", "connect") for _, entry in self.program.described(site)):
+        if any(
+            entry.does in ("network", "query", "connect")
+            for _, entry in self.program.described(site, doing("network", "query", "connect"))
+        ):
             return True
         callees = [callee for callee in self.program.callees(site) if not tells(callee.name)]
         reach = self.program.spawning.reach(callees) if callees else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from resilint import facts as f
 from resilint.flow.pools import LANGUAGES, Unbounded
 from resilint.flow.spawns import nodes
+from resilint.knowledge.index import doing
 from resilint.link.code import CallSite, Fun, dotted, last_name, leaves, walk
 from resilint.model import Confidence
 
@@ -223,7 +224,7 @@ def _risky(program: Program, fn: Fun, block: f.Block, before: int) -> f.Node | N
     for site in fn.body.calls:
         if not (low <= site.call.at < high) or site.how:
             continue
-        for _, entry in program.described(site):
+        for _, entry in program.described(site, doing("network", "query", "connect")):
             if entry.does in ("network", "query", "connect"):
                 return site.call
         # What a call leads to is a dear question: asked only where its name says that it hands something on.

@@ -15,6 +15,7 @@ from resilint.flow.spawns import Spawn, nodes, over_loop, short
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import ClassVal, FnVal, Frame, Obj, Text
 from resilint.flow.waits import Wait
+from resilint.knowledge.index import doing
 from resilint.knowledge.schema import TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, children, dotted, walk
 from resilint.link.entries import Entry
@@ -563,7 +564,8 @@ class Churn:
     def _pauses(self, loop: f.Node, fn: Fun) -> bool:
         """Whether every round of a loop pauses: so seldom that connections do not pile up."""
         return any(
-            loop.at <= site.call.at < loop.end and any(entry.does == "sleep" for _, entry in self.program.described(site))
+            loop.at <= site.call.at < loop.end
+            and any(entry.does == "sleep" for _, entry in self.program.described(site, doing("sleep")))
             for site in fn.body.calls
             if site.last in self._sleeps
         )

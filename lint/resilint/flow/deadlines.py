@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
 from resilint.flow.values import Bind, Flow, Flows, Frame, Null, Num, Obj, Text, Thing
+from resilint.knowledge.index import scoping
 from resilint.knowledge.schema import ScopeRow
 from resilint.link.code import CallSite, Fun, dotted, walk, walk_block
 
@@ -181,7 +182,7 @@ class Deadlines:
             # Of the calls behind it, only those that are given what it gave: a body may have thousands.
             if other.call is site.call or not (contains or (other.call.end > site.call.at and _takes(other.call, held))):
                 continue
-            for target, entry in self.program.described(other):
+            for target, entry in self.program.described(other, scoping):
                 row = entry.scope
                 inner = _scoped_part(other.call, row.body) if row is not None and row.form == "call" else None
                 if row is None or inner is None:

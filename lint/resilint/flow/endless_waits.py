@@ -14,6 +14,7 @@ from resilint.flow.spawns import Spawn, family
 from resilint.flow.timeouts import Fault, short
 from resilint.flow.values import Obj
 from resilint.flow.waits import METHODS_OF_BUILTINS, Wait, waits_at, waits_handed_over, waits_in
+from resilint.knowledge.index import doing
 from resilint.link.code import CODE, Arm, CallSite, Fun, dotted, walk
 from resilint.model import Confidence, Step, Value
 
@@ -275,7 +276,7 @@ class EndlessWaits:
             other.call.at < wait.site.call.at
             and other.arm in around
             and dotted(other.call.fn).startswith(base + ".")
-            and any(entry.does == "cancel" for _, entry in self.program.described(other))
+            and any(entry.does == "cancel" for _, entry in self.program.described(other, doing("cancel")))
             for other in wait.fn.body.calls
         )
 
@@ -292,7 +293,10 @@ class EndlessWaits:
                     loop.at <= other.call.at
                     and other.call.end <= site.call.at
                     and not other.how
-                    and any(e.does in ("wait", "network", "query") for _, e in self.program.described(other))
+                    and any(
+                        e.does in ("wait", "network", "query")
+                        for _, e in self.program.described(other, doing("wait", "network", "query"))
+                    )
                     and not self._does_not_wait(other)
                     for other in site.fn.body.calls
                 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.values import Ext, FnVal, Obj
+from resilint.knowledge.index import Wanted, doing, every
 from resilint.knowledge.schema import CallEntry, ContextRow
 from resilint.link.code import Arm, CallSite, Definition, Fun, Klass, Module, dotted, last_name, walk
 
@@ -172,13 +173,13 @@ class Errors:
             self._sites[fn] = {id(s.call): s for s in fn.body.calls}
         return self._sites[fn].get(id(call))
 
-    def entry(self, site: CallSite) -> CallEntry | None:
-        """What is known of an external call."""
-        return next((entry for _, entry in self.program.described(site)), None)
+    def entry(self, site: CallSite, wanted: Wanted = every) -> CallEntry | None:
+        """What is known of an external call; `wanted`: where only such rows matter."""
+        return next((entry for _, entry in self.program.described(site, wanted)), None)
 
     def throws_interrupt(self, site: CallSite) -> bool:
         """Whether an external call of Java ends with an exception where its thread is interrupted; a wait of nothing never does."""
-        entry = self.entry(site)
+        entry = self.entry(site, doing("wait", "sleep"))
         if entry is None or entry.does not in ("wait", "sleep") or not entry.interruptible:
             return False
         given = len(site.call.args)
@@ -288,7 +289,7 @@ class Errors:
                 maker = self.site(definition.expr, fn)
                 if maker is None:
                     continue
-                entry = self.entry(maker)
+                entry = self.entry(maker, doing("make"))
                 if entry is not None and entry.does == "make":
                     out.extend((a.value, maker.call.at) for a in maker.call.args if self.is_context(a.value, fn))
         return out
@@ -515,7 +516,7 @@ class Errors:
             return Pick(received, BOTH, context=context)
         if isinstance(received, f.Call):
             site = self.site(received, fn)
-            entry = self.entry(site) if site is not None else None
+            entry = self.entry(site, doing("make")) if site is not None else None
             if entry is not None and entry.does == "make" and any(b.slot == "wait" for b in entry.bounds):
                 return Pick(received, frozenset({TIMEOUT}))
             return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.values import SECONDS, Frame, Num
+from resilint.knowledge.index import doing
 from resilint.knowledge.schema import Bound
 from resilint.link.code import CallSite, dotted, last_name, leaves, walk, walk_block
 
@@ -96,7 +97,7 @@ def _sleeps(
             seen.add(id(node))
             if site is None:
                 continue
-            for target, entry in program.described(site):
+            for target, entry in program.described(site, doing("sleep")):
                 rows = [row for row in entry.bounds if row.slot == "wait"] if entry.does == "sleep" else []
                 given = _given(program, rows, target, site.call)
                 if given is not None:

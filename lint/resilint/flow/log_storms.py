@@ -14,6 +14,7 @@ from resilint.flow.lists import Words, words
 from resilint.flow.spawns import WAITS, Fanout, family, over_loop
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Obj
+from resilint.knowledge.index import doing
 from resilint.link.code import CODE, Arm, CallSite, Fun, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Step, Value
 
@@ -192,7 +193,7 @@ class LogStorms:
         named = [n.name.rpartition(".")[2].lower() for arg in site.call.args[:1] for n in walk(arg.value) if isinstance(n, f.Ref)]
         if any(name in quiet for name in (*chain, *named)) or any(self._samples(name) for name in chain):
             return False
-        for target, entry in self.program.described(site):
+        for target, entry in self.program.described(site, doing("log")):
             if entry.does == "log":
                 return not self._is_sampled(target.holder)
         return False

@@ -12,6 +12,7 @@ from resilint import facts as f
 from resilint.flow.pools import LANGUAGES, Pool
 from resilint.flow.spawns import Spawn, holds_call, names_given
 from resilint.flow.values import Bind, Null, Obj
+from resilint.knowledge.index import doing, spawning
 from resilint.knowledge.schema import SpawnRow, TypeEntry
 from resilint.link.code import CallSite, Fun, dotted, walk
 from resilint.model import Confidence, Span, Step
@@ -102,7 +103,7 @@ class PoolTasks:
 
     def _tasks(self, spawn: Spawn) -> Iterator[Task]:
         seen: set[Pool | str] = set()
-        for target, entry in self.program.described(spawn.site):
+        for target, entry in self.program.described(spawn.site, spawning):
             if entry.spawn is None:
                 continue
             for thing in self._executors(entry.spawn, target.binds, target.holder):
@@ -269,7 +270,7 @@ class PoolTasks:
         if site.last not in self._joining[site.fn.module.language]:
             return False
         aliases = self._aliases(site.fn, names) if names else set()
-        for target, entry in self.program.described(site):
+        for target, entry in self.program.described(site, doing("wait")):
             if entry.does != "wait":
                 continue
             holder = target.holder
@@ -301,7 +302,7 @@ class PoolTasks:
             entry.does == "wait"
             and (kind := self.resolver.table(site.fn.module).type(target.name.rpartition(".")[0])) is not None
             and kind.role in ("group", "event")
-            for target, entry in self.program.described(site)
+            for target, entry in self.program.described(site, doing("wait"))
         )
 
     def _is_join(self, name: str, fn: Fun) -> bool:

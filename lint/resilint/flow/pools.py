@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from resilint import facts as f
 from resilint.flow.spawns import family, holds_call, nodes
 from resilint.flow.values import ClassVal, Flow, FnVal, Hop, Obj
-from resilint.knowledge.index import Table
+from resilint.knowledge.index import Table, doing, spawning
 from resilint.knowledge.schema import Bound, TypeEntry
 from resilint.link.code import CallSite, Fun, Module, dotted, walk
 from resilint.model import Confidence, Fix, Severity, Span, Step
@@ -402,7 +402,9 @@ class Pools:
 
     def _runs_on(self, site: CallSite) -> bool:
         """Whether a call gives work to the executor among its arguments: `supplyAsync(task, executor)`."""
-        return any(entry.spawn is not None and entry.spawn.executor is not None for _, entry in self.program.described(site))
+        return any(
+            entry.spawn is not None and entry.spawn.executor is not None for _, entry in self.program.described(site, spawning)
+        )
 
     def _is_unknown(self, site: CallSite) -> bool:
         """Whether a call is of a library that nobody described."""
@@ -415,7 +417,7 @@ class Pools:
 
     def _is_taken(self, site: CallSite) -> bool:
         """Whether what is called is of knowledge and neither keeps what it is given nor puts anything into it."""
-        return any(entry.does in ("pure", "wait", "log") for _, entry in self.program.described(site))
+        return any(entry.does in ("pure", "wait", "log") for _, entry in self.program.described(site, doing("pure", "wait", "log")))
 
     def _is_start(self, site: CallSite) -> bool:
         return self._starts.get((site.fn.module.path, site.call.at)) is not None or any(

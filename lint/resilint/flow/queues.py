@@ -18,6 +18,7 @@ from resilint.flow.slots import decide, say_seconds
 from resilint.flow.spawns import Spawn, short
 from resilint.flow.values import Bind, FnVal, Frame, Num, Obj, counted
 from resilint.flow.worst import received
+from resilint.knowledge.index import doing, scoping, spawning
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
 from resilint.model import Confidence, Fix, Span, Step
@@ -544,7 +545,7 @@ class Queues:
 
     def _runs_in(self, queue: Queue, site: CallSite, trusted: set[tuple[Fun, str]]) -> bool:
         """Whether a call hands work to an executor that is one of its arguments: `supplyAsync(work, executor)`."""
-        for target, entry in self.program.described(site):
+        for target, entry in self.program.described(site, spawning):
             position = entry.spawn.executor if entry.spawn is not None else None
             if position is not None and 0 <= position < len(target.binds):
                 return self._is(queue, target.binds[position].expr, site.fn, trusted)
@@ -819,7 +820,7 @@ class Queues:
         for site in consumer.fn.body.calls:
             chosen = any(arm.choice or arm.kind == "handler" for arm in site.arm.chain() if _within_arm(arm, consumer.loop))
             if site.loop is consumer.loop and not chosen:
-                for target, entry in self.program.described(site):
+                for target, entry in self.program.described(site, doing("sleep")):
                     number = self._waiting(site, target, entry) if entry.does == "sleep" else None
                     if number is not None and 0 < number < inf:
                         yield number, site.call
@@ -831,7 +832,7 @@ class Queues:
         for site in take.fn.body.calls:
             if site.call is take.node or not _within(take.node, site.call):
                 continue
-            for target, entry in self.program.described(site):
+            for target, entry in self.program.described(site, scoping):
                 if entry.scope is not None and entry.scope.form == "call":
                     return self.worsts.limit(entry.scope, target.binds, take.fn)
         return self._waiting(take.site, take.target, take.target.entry)
@@ -1138,7 +1139,7 @@ class Queues:
                         yield self._wait_figure(fn, item.value, found[0], found[1].name)
         for site in fn.body.calls:
             if site.call is not node and _within(node, site.call):
-                for target, entry in self.program.described(site):
+                for target, entry in self.program.described(site, scoping):
                     if entry.scope is not None and entry.scope.form == "call":
                         seconds = self.worsts.limit(entry.scope, target.binds, fn)
                         if seconds is not None and 0 < seconds < inf:

@@ -110,6 +110,7 @@ class Headers:
         """Names under which files of Python have something of a known package, and which others may import from them."""
         self._imported: dict[str, list[tuple[Module, f.Import]]] | None = None
         self._renamed: dict[str, set[str]] | None = None
+        self._spoken: dict[str, list[Fun]] | None = None
         for module in names.modules.values():
             if module.language == language:
                 self._add(module)
@@ -163,6 +164,33 @@ class Headers:
             or self._table.shapes_module(imp.target)
             or (bool(imp.name) and self._table.shapes_module(f"{imp.target}.{imp.name}"))
         )
+
+    @property
+    def spoken(self) -> dict[str, list[Fun]]:
+        """The functions whose header calls or passes on what a canonical external name starts, by that name. Each name of a file is
+        looked up once, whatever is asked of it."""
+        if self._spoken is None:
+            self._spoken = {}
+            for module in self._names.modules.values():
+                if module.language == self._language:
+                    self._speak(module, self._spoken)
+        return self._spoken
+
+    def _speak(self, module: Module, found: dict[str, list[Fun]]) -> None:
+        heads = self.known_heads(module)
+        if heads is not None and not heads and not self._aliases:
+            return
+        names: dict[str, tuple[str, ...]] = {}
+        for fun in module.functions:
+            spoken: set[str] = set()
+            for x in (*fun.head.calls, *fun.head.values):
+                full = names.get(x)
+                if full is None:
+                    near = heads is None or x.partition(".")[0].rstrip("{") in heads or ("." in x and self.passes_on(x))
+                    full = names[x] = self.external(module, x.rstrip("{")) if near else ()
+                spoken.update(full)
+            for name in spoken:
+                found.setdefault(name, []).append(fun)
 
     def passes_on(self, name: str) -> bool:
         """Whether a segment of a dotted name is one under which a file of Python has something of a known package."""
@@ -575,6 +603,7 @@ class Reach:
     # ------------------------------------------------------------ the pass
 
     def _seed(self) -> None:
+        spoken = {fun for full, funs in self._headers.spoken.items() if self._seeds(full) for fun in funs}
         for module in self.names_index.modules.values():
             if module.language != self.language:
                 continue
@@ -591,13 +620,9 @@ class Reach:
                         self._store(field.name, klass, module.is_test)
                         if field.embedded:
                             self._hold(klass.name, module)
-            heads = self._headers.known_heads(module)
+            heads = self._headers.known_heads(module) if self.language == "python" else None
             for fun in module.functions:
-                if any(
-                    (heads is None or x.partition(".")[0].rstrip("{") in heads or ("." in x and self._headers.passes_on(x)))
-                    and self._seeds(module, x)
-                    for x in (*fun.head.calls, *fun.head.values)
-                ) or (
+                if fun in spoken or (
                     (self.language != "python" or self._may_declare(fun, heads))
                     and any(self._typed(module, d.type) for d in self._declared(fun))
                 ):
@@ -638,9 +663,8 @@ class Reach:
             for head in heads
         )
 
-    def _seeds(self, module: Module, name: str) -> bool:
-        names = self.external(module, name.rstrip("{"))
-        return any(self.gives(full) or self.waits(full) or full in self._modules for full in names)
+    def _seeds(self, full: str) -> bool:
+        return self.gives(full) or self.waits(full) or full in self._modules
 
     def _typed(self, module: Module, kind: f.Type | None) -> bool:
         if kind is None:

@@ -14,6 +14,7 @@ from resilint import facts as f
 from resilint.flow.inputs import NONE, Size, worst
 from resilint.flow.streams import receiver_of
 from resilint.flow.values import Bound, ClassVal, Ext, Flow, FnVal, Frame, Hop, Num, Obj
+from resilint.knowledge.index import doing, spawning
 from resilint.knowledge.schema import Bound as KnownBound
 from resilint.knowledge.schema import CallEntry, SpawnRow
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, called_part, children, dotted, leaves, walk
@@ -232,7 +233,7 @@ class Spawns:
         """What a call starts, by knowledge."""
         spawn: Spawn | None = None
         limits: list[Limit] = []
-        for target, entry in self.program.described(site):
+        for target, entry in self.program.described(site, spawning):
             if entry.spawn is None:
                 continue
             row = entry.spawn
@@ -999,7 +1000,7 @@ class Spawns:
             if isinstance(node, f.Recv) and leaves_by(node.value) and not _in_select(node, fn):
                 return True
         for site in fn.body.calls:
-            if any(entry.does == "serve" for _, entry in self.program.described(site)):
+            if any(entry.does == "serve" for _, entry in self.program.described(site, doing("serve"))):
                 return True
         if depth < 2 and len(fn.block) <= 6:
             return any(self.serves(callee, depth + 1) for site, callee in self.callees(fn) if site is None or site.loop is None)
@@ -1334,7 +1335,7 @@ def _pick(binds: tuple[Any, ...], row: SpawnRow) -> Any:
 
 
 def _pick_any(site: CallSite, program: Program) -> bool:
-    return any(entry.spawn is not None for _, entry in program.described(site))
+    return any(entry.spawn is not None for _, entry in program.described(site, spawning))
 
 
 def _with_lambdas(fn: Fun) -> Iterator[Fun]:

@@ -14,6 +14,7 @@ from resilint.flow.errors import CALLER, Errors, Pick, code_modules, mentions, t
 from resilint.flow.lost_causes import cancels
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Ext
+from resilint.knowledge.index import doing, spawning
 from resilint.link.code import Arm, CallSite, Fun, Klass, dotted, walk, walk_block
 from resilint.model import Confidence, Step, Value
 
@@ -168,7 +169,7 @@ class Swallowed:
             site = self.errors.site(value, caught.fn)
             if site is None:
                 return False
-            entry = self.errors.entry(site)
+            entry = self.errors.entry(site, spawning)
             if entry is not None and entry.spawn is not None:
                 return False
             if any(not isinstance(a.value, f.Lit) and self._may_be_task(a.value, caught.fn) for a in site.call.args):
@@ -305,6 +306,7 @@ class Swallowed:
         """Whether the handler passes the cancellation on: it raises, keeps it, tells the loop, or ends the process."""
         fn = caught.fn
         written: set[str] = set()
+        said = -1
         for node in walk_block(caught.handler):
             if isinstance(node, f.Raise):
                 return True
@@ -321,8 +323,11 @@ class Swallowed:
                     return True
                 if self._passes_on(node, caught.bound, entry.does if entry is not None else ""):
                     return True
-                if site is not None and any(self._restores(callee) for callee in self.program.callees(site)):
+                # What makes the text of a line of log may check what it is given, and passes nothing on.
+                if node.at >= said and site is not None and any(self._restores(callee) for callee in self.program.callees(site)):
                     return True
+                if tells(site.last if site is not None else ""):
+                    said = max(said, node.end)
         tested = {m for stmt, _ in fn.body.stmts for test in _tests(stmt) for m in mentions(test)}
         return bool(written & tested) or any(
             w.rpartition(".")[2] in {t.rpartition(".")[2] for t in tested} for w in written if "." in w
@@ -435,7 +440,13 @@ class Swallowed:
         return any(
             "cancel" in last
             or last == _FLAG
-            or any(e.does == "cancel" for site in fn.body.calls if site.last == last for e in [self.errors.entry(site)] if e)
+            or any(
+                e.does == "cancel"
+                for site in fn.body.calls
+                if site.last == last
+                for e in [self.errors.entry(site, doing("cancel"))]
+                if e
+            )
             for _, _, last in called
         )
 
@@ -501,7 +512,7 @@ class Swallowed:
                 if site.awaited:
                     return site
                 continue
-            entry = self.errors.entry(site)
+            entry = self.errors.entry(site, doing("wait", "sleep", "network", "query", "connect"))
             if entry is not None and entry.does in ("wait", "sleep", "network", "query", "connect"):
                 return site
         return None

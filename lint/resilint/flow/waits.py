@@ -15,6 +15,7 @@ from resilint.flow.deadlines import Deadline, is_awaited
 from resilint.flow.reach import Reach
 from resilint.flow.slots import Slot, Source, decide, is_fixed
 from resilint.flow.values import Bind, Frame, Obj, Text
+from resilint.knowledge.index import doing
 from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, dotted, walk
 from resilint.model import Confidence, Step
@@ -179,7 +180,7 @@ class _Judge:
         if site.how == "defer":
             return
         seen = set()
-        for target, entry in self.program.described(site):
+        for target, entry in self.program.described(site, doing(*kinds)):
             if entry.does in kinds and (target.name, target.holder) not in seen and not self._never_runs(target, site):
                 seen.add((target.name, target.holder))
                 frame = self.resolver.frame(site.fn)
@@ -289,7 +290,7 @@ class _Judge:
             return False
         call = wait.site.call
         around = (o for o in wait.fn.body.calls if o.call is not call and o.call.at <= call.at and call.end <= o.call.end)
-        return not any(entry.does == "wait" for other in around for _, entry in self.program.described(other))
+        return not any(entry.does == "wait" for other in around for _, entry in self.program.described(other, doing("wait")))
 
     def _in_process(self, wait: Wait) -> bool:
         """Whether the peer is a server of the same process, as tests run one; what a test asks by loopback is its own."""

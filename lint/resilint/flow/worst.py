@@ -31,6 +31,7 @@ from resilint.flow.slots import Source, decide, say_seconds
 from resilint.flow.spawns import short
 from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Null, Num, Obj, counted
 from resilint.flow.waits import waits_in
+from resilint.knowledge.index import spawning
 from resilint.knowledge.schema import CallEntry, ScopeRow, SpawnRow
 from resilint.link.code import CallSite, Fun, children, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Step
@@ -838,7 +839,7 @@ class Worsts:
         """Whether a call only starts work, for which its result stands."""
         site = self._site(call, frame.fn)
         return site is not None and any(
-            entry.spawn is not None and not entry.spawn.joins for _, entry in self.program.described(site)
+            entry.spawn is not None and not entry.spawn.joins for _, entry in self.program.described(site, spawning)
         )
 
     def _behind(self, obj: Obj, depth: int = 0) -> Effect | None:
@@ -894,7 +895,7 @@ class Worsts:
                         binds = self.resolver.binds(other.call, frame)
                         parts.append(self._function(self.resolver.enter(thing, other.call, frame, binds), {}))
             elif dotted(other.call.fn).rpartition(".")[0] == name:
-                for started, entry in self.program.described(other):
+                for started, entry in self.program.described(other, spawning):
                     if entry.spawn is not None and not entry.spawn.joins:
                         work = self._work(entry.spawn, started.binds, other.call, started.holder)
                         parts.append(work if work is not None else Open("code"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase, translate
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
@@ -33,6 +33,30 @@ from resilint.model import Confidence
 Row = CallEntry | TypeEntry | EntryRow | ErrorEntry | ErrorCall | RetryRow
 
 V = TypeVar("V")
+
+Wanted = Callable[[CallEntry], bool]
+"""Which calls somebody asks about. One function for one question: answers are kept under it."""
+
+
+@lru_cache(maxsize=64)
+def doing(*kinds: str) -> Wanted:
+    """Calls that do one of these."""
+    return lambda row: row.does in kinds
+
+
+def spawning(row: CallEntry) -> bool:
+    """Calls that start something beside their caller."""
+    return row.spawn is not None
+
+
+def scoping(row: CallEntry) -> bool:
+    """Calls that bound other code."""
+    return row.scope is not None
+
+
+def every(row: CallEntry) -> bool:
+    """All calls."""
+    return True
 
 
 class RetryWords(NamedTuple):
@@ -106,6 +130,8 @@ class Table:
         self._mro: dict[str, tuple[TypeEntry, ...]] = {}
         self._bounds: dict[str, tuple[Bound, ...]] = {}
         self._shapes: dict[tuple[str, str], str | None] = {}
+        self._lasts: dict[Wanted, frozenset[str]] = {}
+        self._may_call: dict[tuple[Wanted, str], bool] = {}
         self._shape_modules: dict[str, bool] = {}
         for library in libraries:
             self._add(library)
@@ -165,6 +191,38 @@ class Table:
                 left_out = any(fnmatchcase(method, pattern) for pattern in level.any_except)
                 return None if left_out else self._calls.get(level.any_method)
         return None
+
+    def lasts(self, wanted: Wanted) -> frozenset[str]:
+        """The last segments of the calls that one of the wanted rows describes."""
+        found = self._lasts.get(wanted)
+        if found is None:
+            names = (name for name, call in self._calls.items() if wanted(call))
+            found = self._lasts[wanted] = frozenset(name.rpartition(".")[2] for name in names)
+        return found
+
+    def may_call(self, name: str, wanted: Wanted) -> bool:
+        """Whether a wanted row may describe a call that is declared as `Type.method`: one of the type, or of a type below it, which
+        the object may be of."""
+        key = (wanted, name)
+        found = self._may_call.get(key)
+        if found is None:
+            owner, _, member = name.rpartition(".")
+            head, _, last = owner.rpartition(".")
+            known = self._types.get(owner)
+            spelled = known.name if known is not None else self.shape(head, last) or owner
+            below = (f"{kind}.{member}" for kind in (spelled, *self._below.get(spelled, ())))
+            found = owner in self._constants or any((row := self.call(full)) is not None and wanted(row) for full in (name, *below))
+            self._may_call[key] = found
+        return found
+
+    @cached_property
+    def _below(self) -> dict[str, list[str]]:
+        """For each type those that stand on it."""
+        found: dict[str, list[str]] = {}
+        for kind in {id(kind): kind for kind in self._types.values()}.values():
+            for base in self.mro(kind.name)[1:]:
+                found.setdefault(base.name, []).append(kind.name)
+        return found
 
     def type(self, name: str) -> TypeEntry | None:
         """The type of this name or alias."""
