@@ -12,6 +12,7 @@ from resilint import facts as f
 from resilint.flow.passes import names_it
 from resilint.flow.slots import decide
 from resilint.flow.values import Bind, ClassVal, Ext, FnVal, Frame
+from resilint.knowledge.index import doing
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, children, dotted, last_name, walk
 from resilint.model import Confidence
@@ -104,6 +105,7 @@ class Pauses:
         self.resolver = program.resolver
         self._left = 0
         self._sites: dict[Fun, dict[int, CallSite]] = {}
+        self._leads: dict[tuple[Fun, int], bool] = {}
 
     def on(self, fn: Fun, loop: f.Loop | None, path: Iterable[f.Stmt]) -> Iterator[Pause]:
         """The pauses among statements of a loop, those in what they call too."""
@@ -139,7 +141,7 @@ class Pauses:
             return
         last = site.last
         named = bool(_PAUSES.search(last))
-        if not named and not self._may_pause(site):
+        if not named and not self._may_pause(site, depth):
             return
         inside: list[Fun] = []
         outside = 0
@@ -155,8 +157,10 @@ class Pauses:
             if isinstance(thing, FnVal):
                 inside.append(thing.fn)
                 if depth < _DEEP and not thing.fn.head.is_abstract:
-                    inner = self.resolver.enter(thing, call, frame, target.binds)
-                    found = list(self._in(inner, depth + 1))
+                    found: list[Pause] = []
+                    if self._may_hold(thing.fn, depth + 1):
+                        inner = self.resolver.enter(thing, call, frame, target.binds)
+                        found = list(self._in(inner, depth + 1))
                     if found:
                         for pause in found:
                             yield pause._replace(node=call, within=((thing.fn, pause.node or call), *pause.within))
@@ -168,9 +172,29 @@ class Pauses:
         if (outside or not inside or all(fn.head.is_abstract for fn in inside)) and named:
             yield UNKNOWN._replace(node=call)
 
-    def _may_pause(self, site: CallSite) -> bool:
-        """Whether a call may lead to a pause, by the names of what it could enter."""
-        return site.last in self.resolver.table(site.fn.module).names or site.last in self._leading
+    def _may_pause(self, site: CallSite, depth: int) -> bool:
+        """Whether a call may lead to a pause, by the names of what it could enter and by what is declared."""
+        if site.last not in self.resolver.table(site.fn.module).names and site.last not in self._leading:
+            return False
+        declared = self.program.names.java.targets(site.call, site.fn) if site.fn.module.language == "java" else []
+        return not declared or any(self._may_be_pause(target, depth) for target in declared)
+
+    def _may_be_pause(self, target: Fun | str, depth: int) -> bool:
+        """Whether what a call is declared to run may be a pause or come to one. Of a type that nobody described anything may be."""
+        if isinstance(target, Fun):
+            return depth < _DEEP and not target.head.is_abstract and self._may_hold(target, depth + 1)
+        table = self.program.knowledge.of("java")
+        return table.type(target.rpartition(".")[0]) is None or table.may_call(target, doing("sleep", "wait"))
+
+    def _may_hold(self, fn: Fun, depth: int) -> bool:
+        """Whether a pause may stand in a function or in what it calls, whoever called it: asked once, not for each way that leads
+        there."""
+        found = self._leads.get((fn, depth))
+        if found is None:
+            found = self._leads[fn, depth] = any(
+                not site.how and (bool(_PAUSES.search(site.last)) or self._may_pause(site, depth)) for site in fn.body.calls
+            ) or any(isinstance(stmt, f.Select) for stmt, _ in fn.body.stmts)
+        return found
 
     @cached_property
     def _leading(self) -> frozenset[str]:
