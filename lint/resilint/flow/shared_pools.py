@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ from resilint.link.code import CallSite, Fun, Klass, dotted
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
+    from resilint.flow.effects import Worst
     from resilint.program import Program
 
 APART = 5.0
@@ -36,9 +37,19 @@ class Hold:
     gate: tuple[Fun, f.Node]
     fn: Fun
     node: f.Node
-    seconds: float
-    hurried: bool
-    """Somebody waits for it: it has a deadline of its own, or serves a request."""
+    measure: Callable[[], float]
+    """Dear, and asked for only where it matters."""
+    hurries: Callable[[], bool]
+
+    @cached_property
+    def seconds(self) -> float:
+        """How long at most; 0 where that is not known."""
+        return self.measure()
+
+    @cached_property
+    def hurried(self) -> bool:
+        """Somebody waits for it: it has a deadline of its own, or serves a request."""
+        return self.hurries()
 
 
 @dataclass(eq=False)
@@ -75,13 +86,19 @@ class SharedPools:
                 yield fault
 
     def _judge(self, holds: list[Hold]) -> PoolFault | None:
+        # How long a permit is kept is the dearest question: asked only where others want it, of whom somebody is in a hurry.
+        if len({family(hold.fn) for hold in holds}) < 2 or not any(hold.hurried for hold in holds):
+            return None
+        holds = [hold for hold in holds if hold.seconds > 0]
+        if not holds:
+            return None
         slow = max(holds, key=lambda h: (h.seconds, h.fn.key))
         quick = min(
             (h for h in holds if h.hurried and family(h.fn) is not family(slow.fn)),
             key=lambda h: (h.seconds, h.fn.key),
             default=None,
         )
-        if quick is None or quick.seconds <= 0 or slow.seconds < APART * quick.seconds:
+        if quick is None or slow.seconds < APART * quick.seconds:
             return None
         where, node = slow.gate
         names = family(slow.fn).name, family(quick.fn).name
@@ -108,16 +125,14 @@ class SharedPools:
                         for item in stmt.items:
                             gate = self._gate(item.value, fn)
                             if gate is not None:
-                                seconds = self.program.worsts.of_block(stmt.body, frame).known
-                                yield from self._held(gate, fn, item.value, seconds, None)
+                                yield self._held(gate, fn, item.value, partial(self.program.worsts.of_block, stmt.body, frame))
                 for site in fn.body.calls:
                     base, _, _ = dotted(site.call.fn).rpartition(".")
                     if not base or not _speaks(base, gates) or site.how or not self.program.spawning.acquires(site):
                         continue
                     gate = self._gate(f.Ref(site.call.at, site.call.at, base), fn)
                     if gate is not None:
-                        seconds = self.program.worsts.of_block(fn.block, frame, (site.call,)).known
-                        yield from self._held(gate, fn, site.call, seconds, None)
+                        yield self._held(gate, fn, site.call, partial(self.program.worsts.of_block, fn.block, frame, (site.call,)))
 
     def _gate(self, expr: f.Expr, fn: Fun) -> Pool | None:
         for flow in self.resolver.ask(expr, self.resolver.frame(fn)):
@@ -127,9 +142,8 @@ class SharedPools:
                     return pool
         return None
 
-    def _held(self, gate: Pool, fn: Fun, node: f.Node, seconds: float, deadline: float | None) -> Iterator[Hold]:
-        if seconds > 0:
-            yield Hold((gate.fn, gate.site.call), fn, node, seconds, deadline is not None or self._serves(fn))
+    def _held(self, gate: Pool, fn: Fun, node: f.Node, worst: Callable[[], Worst]) -> Hold:
+        return Hold((gate.fn, gate.site.call), fn, node, lambda: worst().known, partial(self._serves, fn))
 
     def _serves(self, fn: Fun) -> bool:
         entry = self.program.spawning.entry_of(fn)
@@ -170,11 +184,15 @@ class SharedPools:
         if not bodies:
             flows = self.resolver.ask(work, self.resolver.frame(fn))
             bodies = [x.thing.fn for x in flows if isinstance(x.thing, FnVal)]
-        longest = max((self.program.worsts.of_function(self.resolver.frame(body)).known for body in bodies), default=0.0)
+        if not bodies:
+            return
         deadline = self._deadline(site)
-        seconds = min(longest, deadline) if longest and deadline else longest or deadline or 0.0
-        if bodies and seconds > 0:
-            yield Hold(gate, fn, site.call, seconds, deadline is not None or self._serves(fn))
+
+        def measure() -> float:
+            longest = max(self.program.worsts.of_function(self.resolver.frame(body)).known for body in bodies)
+            return min(longest, deadline) if longest and deadline else longest or deadline or 0.0
+
+        yield Hold(gate, fn, site.call, measure, lambda: deadline is not None or self._serves(fn))
 
     def _deadline(self, site: CallSite) -> float | None:
         """The deadline that the caller of a gate gives, where it is known."""

@@ -1,0 +1,127 @@
+"""Dear questions of which no finding can come are not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from resilint.flow.worst import Worsts
+from resilint.link.code import CallSite
+from resilint.program import Program
+from resilint.run import Texts, link, read_program
+from resilint.scope import Scope
+from resilint.settings import Settings
+
+Linked = Callable[[str, str], Program]
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Linked:
+    """A program of one file."""
+
+    def build(name: str, text: str) -> Program:
+        (tmp_path / name).write_text(dedent(text), "utf-8")
+        scope, settings, texts = Scope(tmp_path, tmp_path), Settings(), Texts(tmp_path)
+        return link(read_program(scope, settings, texts), settings, texts)
+
+    return build
+
+
+RETRY = """
+    import java.util.HashMap;
+    import java.util.Map;
+
+    class Sender {
+        private final Map<String, String> sent = new HashMap<>();
+        private final Paths paths = new Paths();
+
+        void send(Peer peer) {
+            for (int tries = 0; tries < 3; tries++) {
+                try {
+                    peer.call();
+                    return;
+                } catch (java.io.IOException e) {
+                    sent.get("last");
+                    paths.get(1);
+                    HERE
+                }
+            }
+        }
+    }
+    class Paths {
+        private final Map<Integer, String> all = new HashMap<>();
+        String get(int n) { return join(n); }
+        String join(int n) { return all.get(n); }
+        void rest() throws InterruptedException { Thread.sleep(2000); }
+        void waitFor(int n) throws InterruptedException { if (n > 0) { rest(); } }
+    }
+    interface Peer { void call() throws java.io.IOException; }
+"""
+
+
+@pytest.mark.parametrize(("here", "seconds"), [("", 0.0), ("paths.waitFor(2);", 2.0)])
+def test_what_is_declared_to_come_to_no_pause_is_not_asked_for_one(
+    linked: Linked, here: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = linked("Sender.java", RETRY.replace("HERE", here))
+    (retry,) = [retry for fn in program.functions() for retry in program.retries.of(fn)]
+    asked: list[str] = []
+    targets = Program.targets
+
+    def noted(self: Program, site: CallSite, frame: Any = None) -> Any:
+        asked.append(site.last)
+        return targets(self, site, frame)
+
+    monkeypatch.setattr(Program, "targets", noted)
+    assert retry.seconds == seconds
+    assert not {"get", "join"} & set(asked)
+
+
+GATE = """
+    import threading
+
+    import requests
+    from flask import Flask
+
+    app = Flask(__name__)
+    permits = threading.BoundedSemaphore(4)
+
+
+    @app.get("/quick")
+    def quick():
+        with permits:
+            return requests.get("http://a", timeout=1).text
+
+
+    def slow():
+        with permits:
+            return requests.get("http://b", timeout=60).text
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "asked"),
+    [
+        (GATE, 1, True),
+        (GATE.replace('@app.get("/quick")\n', ""), 0, False),
+        (GATE.replace("def slow():\n        with permits:", "def slow():\n        if app:"), 0, False),
+    ],
+    ids=["two users, one in a hurry", "nobody in a hurry", "one user"],
+)
+def test_how_long_a_permit_is_kept_is_asked_where_somebody_in_a_hurry_wants_it_too(
+    linked: Linked, text: str, found: int, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = linked("app.py", text)
+    blocks: list[Iterable[Any]] = []
+    of_block = Worsts.of_block
+
+    def noted(self: Worsts, block: Any, *args: Any, **kwargs: Any) -> Any:
+        blocks.append(block)
+        return of_block(self, block, *args, **kwargs)
+
+    monkeypatch.setattr(Worsts, "of_block", noted)
+    assert len(list(program.shared_pools.faults())) == found
+    assert bool(blocks) is asked
