@@ -649,7 +649,7 @@ def _unreadable(unreadable: Mapping[str, str], intake: Intake, texts: Texts, set
     for path, why in unreadable.items():
         yield UNREADABLE_FILE.finding(Span(path, 1, 1, 1, 1), f"file cannot be read: {why[:1].lower()}{why[1:]}")
     for path, brief in intake.files.briefs().items():
-        if brief.errors and not _is_template(path, [error.message for error in brief.errors]):
+        if brief.errors and not _is_template(path, [error.message for error in brief.errors], texts):
             first = min(brief.errors, key=lambda error: error.at)
             more = len(brief.errors) - 1
             rest = f" (and {more} more {'place' if more == 1 else 'places'})" if more else ""
@@ -660,11 +660,13 @@ def _unreadable(unreadable: Mapping[str, str], intake: Intake, texts: Texts, set
 
 
 _TAG = re.compile(r"\{%-?\s*\w.*?-?%\}")
+_TAG_LINES = re.compile(rb"^[ \t]*\{%-?\s*(?:if|for|set|block|macro|include|extends|with|raw)\b[^\n]*%\}", re.MULTILINE)
 
 
-def _is_template(path: str, problems: list[str]) -> bool:
-    """Whether a file is one of a generator's, to be filled in: its name has a gap, or what is no syntax is a tag of a template."""
-    return "{{" in path or any(_TAG.search(problem) for problem in problems)
+def _is_template(path: str, problems: list[str], texts: Texts) -> bool:
+    """Whether a file is one of a generator's, to be filled in: its name has a gap, what is no syntax is a tag of a template, or
+    tags stand in lines of their own, so that nobody knows which of the others come together."""
+    return "{{" in path or any(_TAG.search(problem) for problem in problems) or _TAG_LINES.search(texts.source(path)) is not None
 
 
 def _unknown_in_settings(settings: Settings, known: tuple[Rule, ...]) -> Iterator[Finding]:

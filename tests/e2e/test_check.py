@@ -239,6 +239,16 @@ def test_a_template_of_code_is_no_broken_code(toy: Path, report: Run) -> None:
     assert [one["code"] for one in report(code=1)["findings"]] == ["RS002"]
 
 
+def test_settings_with_tags_in_lines_of_their_own_are_a_template(toy: Path, report: Run) -> None:
+    broken = "listeners:\n  - port: 8448\n{}type: tls\n{}    - : {{{{ 'a\n"
+    (toy / "server.yaml").write_text(broken.format("  {% if tls %}\n", "{% else %}\n"))
+    (toy / "unit.service").write_text("[Service]\nExecStart=/bin/true\n%IPV6_FLAG%\n")
+    assert [one["code"] for one in report(code=0)["findings"]] == []
+    (toy / "server.yaml").write_text(broken.format("", ""))
+    (toy / "unit.service").write_text("[Service]\nExecStart=/bin/true\nIPV6 100%\n")
+    assert [one["code"] for one in report(code=1)["findings"]] == ["RS002", "RS002"]
+
+
 def test_broken_test_data_does_not_stop_a_gate(toy: Path, report: Run) -> None:
     (toy / "tests").mkdir()
     (toy / "tests" / "broken.json").write_text("{")

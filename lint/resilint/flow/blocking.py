@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from resilint import facts as f
 from resilint.flow.pool_tasks import PoolFault, Task
 from resilint.flow.reach import Reach as NameReach
+from resilint.flow.schemes import leads_nowhere
 from resilint.flow.spawns import WAITS, Reach, Spawn, short
 from resilint.flow.values import FnVal, Obj
 from resilint.flow.waits import METHODS_OF_BUILTINS, CoroutineNames
@@ -126,7 +127,7 @@ class Blocking:
 
     def _way_of(self, site: CallSite, depth: int, around: str) -> Way | None:
         """How a call comes to wait on the thread that makes it; `around` is the name by which its function was called."""
-        if site.how or _is_short(site) or _is_for_threads(site) or _is_last(site) or _is_for_windows(site):
+        if site.how or _is_short(site) or _is_for_threads(site) or _is_last(site) or is_for_windows(site):
             return None
         if self._may_block(dotted(site.call.fn) or "." + site.last, site.fn):
             for target, entry in self.program.described(site):
@@ -167,7 +168,7 @@ class Blocking:
         if entry.deferred or entry.spawn is not None or self._is_coroutine(target, site):
             return False
         if entry.does in _BLOCKS:
-            return True
+            return entry.protocol != "http" or not leads_nowhere(self.program, site)
         keeps = entry.waits_for in ("process", "message") or self._role(target, site) in ("process", "thread", "event")
         if entry.does != "wait" or not keeps:
             return False
@@ -407,7 +408,7 @@ def _is_last(site: CallSite) -> bool:
     return isinstance(site.stmt, f.Do) and isinstance(after, f.Do) and leaves((after,))
 
 
-def _is_for_windows(site: CallSite) -> bool:
+def is_for_windows(site: CallSite) -> bool:
     """Whether a call stands where a test says that this is Windows: no platform on which services run that many ask."""
     for arm in site.arm.chain():
         if not isinstance(arm.node, f.If) or arm.kind != "then":

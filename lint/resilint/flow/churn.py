@@ -507,6 +507,8 @@ class Churn:
 
     def round_of(self, fn: Fun, site: CallSite | None, node: f.Node, depth: int = 0) -> Round | None:
         """Why a place runs again and again; `None` where nothing says so."""
+        if site is not None and _is_kept(site):
+            return None
         # Far from a loop, something between usually makes sure that it runs once.
         found = self._loop_around(fn, site, node) if depth <= _NEAR else None
         return found if found is not None else self._of_function(fn, depth)
@@ -608,7 +610,11 @@ class Churn:
         for caller, called, _, _ in self.resolver.callers(fn)[0][:_CALLERS]:
             if caller.fn is fn or called.how == "defer":
                 continue
-            found = self.round_of(caller.fn, called, called.call, depth + 1)
+            if len(self.program.callees(called)) > 1 and not _is_kept(called):
+                # Of the elements that a loop calls a method of, those of one class may be few.
+                found = self._of_function(caller.fn, depth + 1)
+            else:
+                found = self.round_of(caller.fn, called, called.call, depth + 1)
             if found is not None and (best is None or best.kind == "request"):
                 step = self.program.step(caller.fn, called.call, f"{caller.fn.head.qual} calls {fn.head.qual}")
                 best = found._replace(steps=(*found.steps, step), sure=min(found.sure, Confidence.MEDIUM))
@@ -858,6 +864,22 @@ class Churn:
 
 
 # ---------------------------------------------------------------- trees
+
+
+def _is_kept(site: CallSite) -> bool:
+    """Whether what a call gives is kept under a name that is asked for before: `if not hasattr(cls, "_x"): cls._x = make()`."""
+    if not isinstance(site.stmt, f.Assign):
+        return False
+    kept = {dotted(t) for t in site.stmt.targets if "." in dotted(t) or dotted(t) in site.fn.body.outer_names}
+    tests = [arm.node.test for arm in site.arm.chain() if arm.kind == "then" and isinstance(arm.node, f.If)]
+    for node in (n for test in tests for n in walk(test)):
+        if isinstance(node, f.Ref) and node.name in kept:
+            return True
+        if isinstance(node, f.Call) and dotted(node.fn) == "hasattr" and len(node.args) == 2:
+            base, name = dotted(node.args[0].value), node.args[1].value
+            if isinstance(name, f.Lit) and f"{base}.{name.value}" in kept:
+                return True
+    return False
 
 
 def _way(stmt: f.Stmt, node: f.Node) -> list[f.Node]:

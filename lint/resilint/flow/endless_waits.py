@@ -10,6 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
+from resilint.flow.blocking import is_for_windows
 from resilint.flow.spawns import Spawn, family
 from resilint.flow.timeouts import Fault, short
 from resilint.flow.values import Obj
@@ -215,6 +216,8 @@ class EndlessWaits:
             )
         if cause == "message" and (_is_pause(wait) or self._is_own_job(wait.site) or self._answered_here(wait)):
             return None
+        if cause == "message" and wait.site.loop is not None and wait.fn in self._starters and self._is_gate(wait):
+            return None
         way = self._way(wait.fn, waits_for_message=cause == "message", looped=wait.site.loop is not None)
         if way is None:
             return None
@@ -303,6 +306,22 @@ class EndlessWaits:
             arm = arm.parent
         return False
 
+    def _is_gate(self, wait: Wait) -> bool:
+        """Whether what a thread that works for good waits for is open from the start, and only shut where somebody lets it rest."""
+        kind = self.resolver.table(wait.fn.module).type(wait.api.rpartition(".")[0])
+        name = _lock_name(wait.site.call, wait.fn)
+        if kind is None or kind.role != "event" or not name[1]:
+            return False
+        opened: set[Fun] = set()
+        shut: set[Fun] = set()
+        made: set[Fun] = set()
+        for fn in wait.fn.module.functions:
+            calls = [site.last for site in fn.body.calls if _lock_name(site.call, fn) == name]
+            opened.update([fn] if "set" in calls else [])
+            shut.update([fn] if "clear" in calls else [])
+            made.update([fn] if any(_variable(held, fn) == name for held in fn.body.definitions) else [])
+        return bool(made & opened) and bool(shut) and not shut & {wait.fn, *made}
+
     def _does_not_wait(self, site: CallSite) -> bool:
         """Whether a call only asks for a permit, or has a bound: the loop still waits for its item first."""
         return any(w.bound not in (None, inf) or self.cause(w) == "lock" for w in waits_at(self.program, (site,), "wait"))
@@ -319,7 +338,7 @@ class EndlessWaits:
     def _locked(self, wait: Wait, reported: frozenset[object]) -> Fault | None:
         """A lock that somebody else holds over a wait without end which is quiet by itself, as a consumer's own take is."""
         name = _lock_name(wait.site.call, wait.fn)
-        if not name[1] or wait.bound not in (None, inf) or self._is_timed(wait):
+        if not name[1] or wait.bound not in (None, inf) or self._is_timed(wait) or self._is_queue(wait):
             return None
         held = self._held_over(name, wait)
         if held is None or (held.fn.module.path, held.site.call.at) in reported:
@@ -338,6 +357,11 @@ class EndlessWaits:
             Value(inf, self.program.knowledge.sure(held.entry), (*way.steps, step)),
             key=(span.path, wait.site.call.at),
         )
+
+    def _is_queue(self, wait: Wait) -> bool:
+        """Whether room in a queue is waited for: who takes an item out of it holds nothing."""
+        kind = self.resolver.table(wait.fn.module).type(wait.api.rpartition(".")[0])
+        return kind is not None and kind.role == "queue"
 
     @staticmethod
     def _is_timed(wait: Wait) -> bool:
@@ -494,7 +518,7 @@ class EndlessWaits:
             sites = [site for _, site, _, _ in self.resolver.callers(current)[0] if _holds_up(current, site)] + waited
             for site in sites[:_SITES]:
                 # Who starts a goroutine goes on beside it; what `defer` calls cleans up.
-                if site.fn in seen or _cleans_up(site.arm) or site.how:
+                if site.fn in seen or _cleans_up(site.arm) or site.how or is_for_windows(site):
                     continue
                 if waits_for_message and self._is_own_job(site):
                     continue

@@ -1226,7 +1226,7 @@ def _wave(by_slot: dict[str, Source]) -> Wave:
     if first_row is not None and first_row.random:
         jitter = True
     return Wave(
-        None if step is None else first,
+        None if step is None or low is None else first,
         growth,
         step or 0.0,
         low or 0.0,

@@ -9,11 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from resilint import facts as f
+from resilint.flow.retries import SAYS
 from resilint.flow.spawns import family, holds_call, nodes
 from resilint.flow.values import ClassVal, Flow, FnVal, Hop, Obj
 from resilint.knowledge.index import Table, doing, spawning
 from resilint.knowledge.schema import Bound, TypeEntry
-from resilint.link.code import CallSite, Fun, Module, dotted, walk
+from resilint.link.code import CallSite, Fun, Module, dotted, walk, walk_block
 from resilint.model import Confidence, Fix, Severity, Span, Step
 
 if TYPE_CHECKING:
@@ -281,6 +282,7 @@ class Pools:
                     if site.last in puts and self._means(base, fn, pool) and site.how != "defer":
                         if (
                             feeds_itself
+                            or _is_end(site)
                             or self._is_periodic(site)
                             or self._checked(site, pool, sizes)
                             or self.program.spawning.permitted(site)
@@ -299,11 +301,23 @@ class Pools:
         if fn.module is not pool.fn.module and (text in fn.params or text in fn.body.definitions):
             # A variable of its own that happens to be called the same.
             return False
+        if self._is_of_others(text, fn, pool):
+            return False
         if fn.module is pool.fn.module or fn.module.language != "java" or "." in text.removeprefix("this."):
             return True
         return text in fn.module.imports or any(
             base.module is pool.fn.module for klass in fn.module.classes for base in self.resolver.mro(klass)[0]
         )
+
+    def _is_of_others(self, text: str, fn: Fun, pool: Pool) -> bool:
+        """Whether a field of the own object is meant, and no object is both of that class and of the one that has the pool."""
+        own, its = _own_field(text, fn), _own_field(pool.name, pool.fn)
+        if not own or own != its:
+            return False
+        here, there = (self.resolver.owner(_method(x)) for x in (fn, pool.fn))
+        if here is None or there is None or here is there:
+            return False
+        return not {here, *self.resolver.subclasses(here)} & {there, *self.resolver.subclasses(there)}
 
     def _where(self, pool: Pool) -> Iterator[Fun]:
         """Functions that may speak of a pool by its name."""
@@ -491,9 +505,13 @@ class Pools:
         return any(row.kind == "job" for t in self.program.targets(site) if t.name for row in table.registration(t.name))
 
     def _checked(self, site: CallSite, pool: Pool, sizes: frozenset[str]) -> bool:
-        """Whether the length is tested before something is put."""
+        """Whether the length is tested before something is put, or behind it to hold back who puts."""
         for node in nodes(site.fn):
-            if isinstance(node, f.If | f.Loop) and node.test is not None and node.at < site.call.at:
+            if (
+                isinstance(node, f.If | f.Loop)
+                and node.test is not None
+                and (node.at < site.call.at or _holds_back(node, site.call.end))
+            ):
                 for part in walk(node.test):
                     if (
                         isinstance(part, f.Bin)
@@ -700,6 +718,32 @@ def _at_most(left: object, right: object) -> bool:
 def _names(text: str, pool: Pool) -> bool:
     """Whether a dotted name, as written anywhere in reach, is the pool's."""
     return bool(text) and (text == pool.name if pool.local else text.rpartition(".")[2] == pool.last)
+
+
+def _method(fn: Fun) -> Fun:
+    """The function itself, or the method it is written in."""
+    while fn.parent is not None and fn.head.owner < 0 and not fn.head.receiver:
+        fn = fn.parent
+    return fn
+
+
+def _own_field(text: str, fn: Fun) -> str:
+    """The field of the own object that a name as written is; empty if it is none."""
+    head, _, rest = text.partition(".")
+    return rest if head in {p.name for p in _method(fn).head.params if p.kind == "self"} and "." not in rest else ""
+
+
+def _is_end(site: CallSite) -> bool:
+    """Whether nothing is put, which tells who takes that no more comes."""
+    args = site.call.args
+    return len(args) == 1 and isinstance(args[0].value, f.Lit) and args[0].value.value is None
+
+
+def _holds_back(node: f.If | f.Loop, after: int) -> bool:
+    """Whether something is done where a test behind a place holds, more than to tell of it."""
+    block = node.then if isinstance(node, f.If) else node.body
+    calls = (n for n in walk_block(block) if isinstance(n, f.Call))
+    return node.at >= after and any(not SAYS.search(dotted(call.fn)) for call in calls)
 
 
 def _mentions(expr: f.Expr, pool: Pool) -> bool:

@@ -93,6 +93,11 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _PICKS = re.compile(r"next|choose|pick|rotate|fail_?over|round_?robin|pop|poll(_?first)?$|choice", re.IGNORECASE)
+_DRAWS = re.compile(
+    r"_*(random\w*|unique\w*|(generate|make|new|create)_\w*(id|key|token|name|string|slug|code)|token_(hex|urlsafe))", re.IGNORECASE
+)
+"""Calls that draw something which may be taken already; what marks a request is only drawn to tell it from others."""
+_MARKS = re.compile(r"request|trace|span|correlat|idempot|message|session", re.IGNORECASE)
 _LEFT_OUT = re.compile(r"dead|bad|failed|ignore|exclu|tried|skip|visited|seen|black|down", re.IGNORECASE)
 _HANDLES = re.compile(
     r"handle|check|throw|raise|fail|process|on_?(err|exc|fail)|rethrow|propagate|translate|verify|ensure|assert", re.IGNORECASE
@@ -466,7 +471,9 @@ class Retries:
         circling: list[tuple[RetryLoop, Pass]] = []
         before = self._before(fn, loop)
         for point in points:
-            if point.handler is not None and self._is_no_failure(point.handler, fn):
+            if point.handler is not None and (
+                self._is_no_failure(point.handler, fn) or self._leads_to_none(point.handler, point.node, loop, fn)
+            ):
                 continue
             good = Pass(fn, loop, point, False, dict(before))
             out = good.block(loop.body)
@@ -531,6 +538,14 @@ class Retries:
         kinds = [last_name(kind) for kind in handler.types]
         return all(kind in self._no_failures or _CONTENDS.search(kind) for kind in kinds)
 
+    def _leads_to_none(self, handler: f.Handler, inner: f.Stmt, loop: f.Loop, fn: Fun) -> bool:
+        """Whether a handler raises again, and of those around it only such go on as catch what is no failure."""
+        if not handler.body or not isinstance(handler.body[-1], f.Raise):
+            return False
+        around = [s for s in _own(loop.body) if isinstance(s, f.Try) and s is not inner and _within(inner, s)]
+        catching = [h for s in around if s.body and s.body[0].at <= inner.at < s.body[-1].end for h in s.handlers]
+        return bool(catching) and all(self._is_no_failure(h, fn) for h in catching)
+
     def _uses_element(self, loop: f.Loop, point: Point, fn: Fun) -> bool:
         """Whether what is tried is another thing on each pass: the next host, the next port."""
         names = {dotted(n) for n in walk(loop.target) if isinstance(n, f.Ref)} if loop.target is not None else set()
@@ -574,10 +589,10 @@ class Retries:
         if loop.form == "each" and loop.iter is not None and not _is_endless(loop.iter):
             caps.append(loop.iter)
         retry.caps, retry.stops, retry.counted = tuple(caps), tuple(stops), tuple(counted)
-        retry.moves = _moves(loop, retry.path, retry.calls)
+        retry.moves = _moves(loop, retry.path, retry.calls) or ("another" if _draws_anew(point.node, retry.calls) else "")
         sleeps = [c for c in retry.calls if _SLEEPS.match(last_name(c.fn))]
         retry.calls = tuple(c for c in retry.calls if c not in sleeps) or retry.calls
-        retry.operation = _told(retry.calls)
+        retry.operation = _told(retry.calls, _asides(point.node))
         # A pause may open the operation itself: `if attempt > 1: sleep()` within the tried block.
         opening = tuple(f.Do(c.at, c.end, c) for c in sleeps if c.at < retry.calls[0].at)
         retry.measure = lambda: tuple(self.pauses.on(fn, loop, (*retry.path, *opening)))
@@ -831,10 +846,22 @@ def calls_of(block: f.Block) -> Iterator[f.Call]:
                 yield node
 
 
-def _told(calls: tuple[f.Call, ...]) -> f.Call:
-    """The call by which to name an operation: one that acts, else the last that is not part of another and makes nothing."""
+def _asides(node: f.Stmt) -> frozenset[int]:
+    """Calls of a tried block that only enter a `with` block, and in one that awaits something what it does not wait for."""
+    if not isinstance(node, f.Try):
+        return frozenset()
+    inside = list(walk_block(node.body))
+    entered = {id(i.value) for n in inside if isinstance(n, f.With) for i in n.items}
+    awaited = {id(n.value) for n in inside if isinstance(n, f.Await)} - entered
+    plain = {id(n) for n in inside if isinstance(n, f.Call)} - awaited if awaited else set[int]()
+    return frozenset(entered | plain)
+
+
+def _told(calls: tuple[f.Call, ...], asides: frozenset[int] = frozenset()) -> f.Call:
+    """The call by which to name an operation: one that acts, else the first that is not part of another and makes nothing."""
     acting = next((c for c in calls if _acts(last_name(c.fn))), None)
     if acting is None:
+        calls = tuple(c for c in calls if id(c) not in asides) or calls
         outer = [c for c in calls if not any(o is not c and o.at <= c.at and c.end <= o.end for o in calls)] or list(calls)
         acting = next((c for c in outer if not last_name(c.fn)[:1].isupper() or "." in dotted(c.fn)), outer[0])
     while isinstance(acting.fn, f.Field) and isinstance(acting.fn.base, f.Call):
@@ -893,6 +920,19 @@ def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) ->
         if index is not None and any(isinstance(n, f.Ref) and n.name in counters for n in walk(index)):
             found = "another"
     return found
+
+
+def _draws_anew(tried: f.Stmt, calls: tuple[f.Call, ...]) -> bool:
+    """Whether what is tried is kept under a name that is drawn for each try: what is taken gives way to the next."""
+    if not isinstance(tried, f.Try) or any(_acts(last_name(c.fn)) for c in calls):
+        return False
+    drawn: set[str] = set()
+    for stmt in tried.body:
+        if isinstance(stmt, f.Assign) and isinstance(stmt.value, f.Call) and len(stmt.targets) == 1:
+            name = last_name(stmt.value.fn)
+            if _DRAWS.fullmatch(name) and not _MARKS.search(name):
+                drawn.add(dotted(stmt.targets[0]))
+    return any(isinstance(a.value, f.Ref) and a.value.name in drawn for c in calls for a in c.args)
 
 
 def _loops(block: f.Block, depth: int = 0) -> list[f.Loop]:

@@ -66,6 +66,10 @@ _BASES = 6
 """Constructors of bases that are followed upwards from an object's own."""
 _NESTED = ("options", "server_settings", "init_command")
 """Arguments of drivers that set variables of the session."""
+_BEGINS = frozenset({"connect", "begin", "cursor", "transaction", "getconn", "acquire", "get_connection", "connection"})
+"""Methods from which a function has a connection or transaction of its own."""
+_NESTED_DEEP = 1
+"""Mappings inside of a mapping that are looked into."""
 _WIDER = {
     "connect": ("io", "total", "deadline"),
     "handshake": ("io", "total", "deadline"),
@@ -418,7 +422,11 @@ class Slots:
                             out.extend(self._key_in(row, inner._replace(hops=flow.hops + inner.hops), holder, place))
             elif row.key_in is None or bind.name == row.key_in or (bind.name is None and row.key_pos == position):
                 for flow in self.resolver.ask(bind.expr, bind.frame):
-                    out.extend(self._key_in(row, flow, holder, place))
+                    found = list(self._key_in(row, flow, holder, place))
+                    if not found and row.key_in is not None and not self._is_read(flow.thing):
+                        # The one argument that may hold it is somebody else's.
+                        found.append(Slot("unknown", row, None, flow, holder, where))
+                    out.extend(found)
         if not out:
             return None
         return Source(row, tuple(out))
@@ -431,11 +439,7 @@ class Slots:
             text = key_in_text(thing.known, row.key)
             if text is not None:
                 yield replace(self._text_value(row, text), flow=flow, holder=holder, written=where)
-        elif (
-            isinstance(thing, Obj)
-            and isinstance(thing.node, f.Coll | f.Call)
-            and (thing.type == "map" or thing.maker == "<builtin>.dict" or isinstance(thing.node, f.Coll))
-        ):
+        elif isinstance(thing, Obj) and _is_mapping(thing) and not self._is_copy(thing):
             got = self.resolver.keyed(thing, row.key)
             if got is None and isinstance(thing.node, f.Coll) and thing.type != "map" and row.key_in is None:
                 return  # any list among the arguments of a call that takes its options in some other
@@ -446,17 +450,35 @@ class Slots:
             else:
                 yield from self._nested(row, thing, holder, where)
 
-    def _nested(self, row: Bound, thing: Obj, holder: Obj | None, where: tuple[Fun, f.Node]) -> Iterator[Slot]:
-        """A key in the text or mapping that a mapping of driver arguments holds: `{"options": "-c statement_timeout=5000"}`."""
+    def _is_read(self, thing: Thing) -> bool:
+        """Whether a text or mapping can be looked into, or there is none."""
+        if isinstance(thing, Obj):
+            return _is_mapping(thing) and not self._is_copy(thing)
+        return isinstance(thing, Text | Num | Null | Absent)
+
+    def _is_copy(self, thing: Obj) -> bool:
+        """Whether a mapping is made of one that nobody knows, and of nothing else: it is as that one."""
+        args = thing.node.args if isinstance(thing.node, f.Call) else ()
+        if len(args) != 1 or args[0].name is not None or args[0].spread or thing.frame is None:
+            return False
+        flows = self.resolver.ask(args[0].value, thing.frame)
+        return not any(isinstance(x.thing, Obj) and _is_mapping(x.thing) for x in flows)
+
+    def _nested(self, row: Bound, thing: Obj, holder: Obj | None, where: tuple[Fun, f.Node], depth: int = 0) -> Iterator[Slot]:
+        """A key in the texts and mappings that a mapping holds: `{"options": "-c statement_timeout=5000"}`, also where that is one
+        entry among the settings of an engine."""
         assert row.key is not None
-        for name in _NESTED:
+        for name in dict.fromkeys((*_NESTED, *sorted(self.resolver.names_in(thing)))):
             for flow in self.resolver.keyed(thing, name) or ():
                 if isinstance(flow.thing, Text):
                     text = key_in_text(flow.thing.known, row.key)
                     if text is not None:
                         yield replace(self._text_value(row, text), flow=flow, holder=holder, written=where)
                 elif isinstance(flow.thing, Obj):
-                    yield from self.classified(row, self.resolver.keyed(flow.thing, row.key) or (), holder, where)
+                    got = self.resolver.keyed(flow.thing, row.key)
+                    yield from self.classified(row, got or (), holder, where)
+                    if got is not None and not got and depth < _NESTED_DEEP:
+                        yield from self._nested(row, flow.thing, holder, where, depth + 1)
 
     def _text_value(self, row: Bound, text: str) -> Slot:
         if "\0" in text or not text:
@@ -1092,8 +1114,14 @@ class Slots:
                                 text = re.search(
                                     rf"(?i)\bset\b.*\b{re.escape(row.statement)}\b\s*(?:=|to)?\s*'?([^';\s]*)", flow.thing.known
                                 )
-                                if text is not None:
+                                if text is not None and not (_is_local(text[0]) and self._is_of_others(fn, site, obj)):
                                     yield replace(self._text_value(row, text[1]), flow=flow, holder=obj, written=(fn, site.call))
+
+    @staticmethod
+    def _is_of_others(fn: Fun, site: CallSite, obj: Obj) -> bool:
+        """Whether what a function sets for its transaction ends with that: it has begun it itself, in another file."""
+        begun = any(other.last in _BEGINS and other.call.at < site.call.at for other in fn.body.calls)
+        return begun and not fn.head.is_generator and obj.frame is not None and obj.frame.fn.module is not fn.module
 
     def parts(self, obj: Obj) -> Iterator[Obj]:
         """The objects handed to this one whose slots are this one's too."""
@@ -1374,6 +1402,17 @@ def duration_in(text: str, unit: str) -> float | None:
         total += float(match[1]) * _TEXT_UNITS[match[2]]
         end = match.end()
     return total if end and end == len(text) else None
+
+
+def _is_local(text: str) -> bool:
+    """Whether a `SET` ends with its transaction."""
+    return re.match(r"set\s+local\b", text, re.IGNORECASE) is not None
+
+
+def _is_mapping(thing: Obj) -> bool:
+    """Whether its keys can be looked for; a list may be one of pairs."""
+    made = isinstance(thing.node, f.Call) and (thing.type == "map" or thing.maker == "<builtin>.dict")
+    return made or isinstance(thing.node, f.Coll)
 
 
 def key_in_text(text: str, key: str) -> str | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from resilint import facts as f
 from resilint.flow.deadlines import Deadline, is_awaited
 from resilint.flow.reach import Reach
+from resilint.flow.schemes import leads_nowhere
 from resilint.flow.slots import Slot, Source, decide, is_fixed
 from resilint.flow.values import Bind, Frame, Obj, Text
 from resilint.knowledge.index import doing
@@ -31,6 +32,8 @@ ENOUGH = {
 }
 """Slots of which one finite value bounds a wait, where its entry does not say."""
 
+_LINKS = 32
+"""Calls on the result of a call that are followed back to the object they began with: `session.query(…).filter(…).limit(…)`."""
 _LOOPBACK = re.compile(r"(?:https?|wss?)://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])", re.IGNORECASE)
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -279,6 +282,8 @@ class _Judge:
             return
         if delegated is None or (not explicit and self._is_handed_on(wait)):
             return
+        if entry.protocol == "http" and wait.fn.module.language == "python" and leads_nowhere(self.program, wait.site):
+            return
         self._endless(wait, explicit)
 
     def _is_handed_on(self, wait: Wait) -> bool:
@@ -300,6 +305,8 @@ class _Judge:
                 return True
             if wait.fn.module.language == "python" and _TESTS.search(wait.fn.module.path) and self._is_of_fixture(wait):
                 return True
+            if wait.entry.deferred and not wait.site.awaited and not isinstance(wait.site.stmt, f.Return):
+                return True  # The test looks at what was started, and waits for nothing.
         if not self._may_run_servers(wait.fn.module):
             return False
         things = [wait.holder] if wait.holder is not None else []
@@ -600,6 +607,8 @@ class _Judge:
             carrier = self._carrier(holder) or self._carrier(self._part(wait.entry, wait.target.binds))
             if holder is not None and carrier is None and self._outside(holder) and not self._judged_at_call(wait, holder):
                 return
+            if holder is None and carrier is None and self._goes_by_unknown(wait):
+                return
         wait.bound = inf
         if carrier is not None and carrier.frame is not None and isinstance(carrier.node, f.Node):
             steps.append(program.step(wait.fn, wait.site.call, f"{wait.api} waits here"))
@@ -636,6 +645,15 @@ class _Judge:
         flows = self.resolver.ask(binds[position].expr, binds[position].frame)
         return next((x.thing for x in flows if isinstance(x.thing, Obj)), None)
 
+    def _goes_by_unknown(self, wait: Wait) -> bool:
+        """Whether a call takes no bound itself, and what it goes by is an argument nobody knows: a cursor of somebody else's."""
+        entry, binds = wait.entry, wait.target.binds
+        position = entry.part if entry.part is not None else entry.request
+        if entry.bounds or position is None or not 0 <= position < len(binds) or wait.fn.module.language == "go":
+            return False
+        things = [x.thing for x in self.resolver.ask(binds[position].expr, binds[position].frame)]
+        return not any(isinstance(thing, Obj) and not self._outside(thing) for thing in things)
+
     def _judged_at_call(self, wait: Wait, holder: Obj) -> bool:
         """A holder that came from outside is judged at the call if the call can take the bound and the type carries none."""
         enough = frozenset(wait.entry.enough or ENOUGH[wait.kind])
@@ -652,7 +670,7 @@ class _Judge:
     def _outside(self, obj: Obj) -> bool:
         seen = 0
         current: Obj | None = obj
-        while current is not None and seen < 5:
+        while current is not None and seen < _LINKS:
             if current.kind == "outside" or (current.kind == "any" and not isinstance(current.type, Klass)):
                 return True
             current = current.parent
@@ -663,7 +681,7 @@ class _Judge:
         """The object whose construction is the place to mend: what the holder was made from, else a part it was given."""
         chain: list[Obj] = []
         obj = holder
-        while obj is not None and len(chain) < 6:
+        while obj is not None and len(chain) < _LINKS:
             chain.append(obj)
             obj = obj.parent
         for obj in reversed(chain):

@@ -13,8 +13,8 @@ _SECTION = re.compile(rb"^[ \t]*\[([^\]\r\n]*)\]", re.MULTILINE)
 _OF_UNITS = frozenset(rb"Automount Container Install Kube Mount Path Pod Scope Service Slice Socket Swap Timer Unit".split())
 """Sections by which a file whose name does not tell is known for a unit or a drop-in of one: it has no others."""
 _BACKSLASHES = re.compile(rb"\\++\Z")
-_TEMPLATE = re.compile(rb"[{<][{%#]")
-"""Starts a line that belongs to the template which makes the file."""
+_TEMPLATE = re.compile(rb"[{<][{%#]|(%\w+%|@\w+@|\$\{\w+\})[ \t]*$")
+"""Starts a line that belongs to the template which makes the file, or is a word there that gives way to whole lines."""
 _INLINE_COMMENT = re.compile(rb"[ \t];")
 _QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"|\'[^\']*+\'')
 
