@@ -421,12 +421,12 @@ class Slots:
                         for inner in self.resolver.keyed(flow.thing, name) or ():
                             out.extend(self._key_in(row, inner._replace(hops=flow.hops + inner.hops), holder, place))
             elif row.key_in is None or bind.name == row.key_in or (bind.name is None and row.key_pos == position):
-                for flow in self.resolver.ask(bind.expr, bind.frame):
-                    found = list(self._key_in(row, flow, holder, place))
-                    if not found and row.key_in is not None and not self._is_read(flow.thing):
-                        # The one argument that may hold it is somebody else's.
-                        found.append(Slot("unknown", row, None, flow, holder, where))
-                    out.extend(found)
+                flows = self.resolver.ask(bind.expr, bind.frame)
+                for flow in flows:
+                    out.extend(self._key_in(row, flow, holder, place))
+                if flows and row.key_in is not None and not any(self._is_read(flow.thing) for flow in flows):
+                    # The one argument that may hold it is somebody else's on every way.
+                    out.append(Slot("unknown", row, None, flows[0], holder, where))
         if not out:
             return None
         return Source(row, tuple(out))
