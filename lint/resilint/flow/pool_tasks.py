@@ -140,6 +140,10 @@ class PoolTasks:
                 return
             if any(b.spread for b in binds):
                 return
+        if row.executor_arg is not None and (given := [b for b in binds if b.name == row.executor_arg or b.spread == 2]):
+            named = (bind for bind in given if not bind.spread)
+            yield from (x.thing for bind in named for x in self.resolver.ask(bind.expr, bind.frame) if isinstance(x.thing, Obj))
+            return
         if row.default_executor is not None:
             yield row.default_executor
         elif holder is not None:

@@ -186,7 +186,7 @@ class Spawns:
 
     def _requests(self) -> Iterator[Spawn]:
         """Calls of a client that send and give a future for the answer. A publisher sends nothing before somebody subscribes."""
-        for wait in self.program.all_waits if self.has_java else ():
+        for wait in self.program.all_waits if self.has_java or self._defers else ():
             entry = wait.entry
             if not entry.deferred or entry.spawn is not None or entry.streams or wait.fn.module.is_test:
                 continue
@@ -197,6 +197,14 @@ class Spawns:
             spawn = Spawn(wait.fn, wait.site, wait.api, "request", SpawnRow(), direct=(wait.api,), limit=limit)
             spawn.args = tuple(a.value for a in wait.site.call.args)
             yield spawn
+
+    @cached_property
+    def _defers(self) -> bool:
+        """Whether a file of Python imports a library with calls that give a future at once."""
+        libraries = self.program.knowledge.of("python").libraries
+        modules = {m for lib in libraries if any(call.deferred for call in lib.calls) for m in lib.modules}
+        files = (module for module in self.program.names.modules.values() if module.language == "python")
+        return any(imp.target in modules or imp.target.partition(".")[0] in modules for m in files for imp in m.facts.imports)
 
     @cached_property
     def has_java(self) -> bool:

@@ -604,7 +604,8 @@ class _Judge:
             confidence = min(confidence, Confidence.MEDIUM)
         carrier: Obj | None = None
         if not any(x.given and x.holder is None for x in absent):  # else the call puts something endless in the place of its bound
-            carrier = self._carrier(holder) or self._carrier(self._part(wait.entry, wait.target.binds))
+            enough = frozenset(wait.entry.enough or ENOUGH[wait.kind])
+            carrier = self._carrier(holder, enough) or self._carrier(self._part(wait.entry, wait.target.binds), enough)
             if holder is not None and carrier is None and self._outside(holder) and not self._judged_at_call(wait, holder):
                 return
             if holder is None and carrier is None and self._goes_by_unknown(wait):
@@ -677,25 +678,36 @@ class _Judge:
             seen += 1
         return False
 
-    def _carrier(self, holder: Obj | None, depth: int = 0) -> Obj | None:
+    def _carrier(self, holder: Obj | None, enough: frozenset[str], depth: int = 0) -> Obj | None:
         """The object whose construction is the place to mend: what the holder was made from, else a part it was given."""
         chain: list[Obj] = []
         obj = holder
         while obj is not None and len(chain) < _LINKS:
             chain.append(obj)
             obj = obj.parent
-        for obj in reversed(chain):
-            if self._carries(obj) and obj.frame is not None and obj.kind in ("new", "call"):
-                # What it wraps, or a part that takes its arguments over, has them in its place.
-                parts = self.slots.parts(obj) if depth < 3 and self.slots.gives_way(obj) else ()
-                inner = [x for x in (self._wrapped(obj) if depth < 3 else None, *parts) if x is not None]
-                return next((x for x in (self._carrier(y, depth + 1) for y in inner if self._carries(y)) if x is not None), obj)
+        carriers = [x for x in reversed(chain) if self._carries(x) and x.frame is not None and x.kind in ("new", "call")]
+        # A session whose sockets have limits of their own is no place for those.
+        carriers.sort(key=lambda carrier: not self._has_place_for(carrier, enough))
+        if carriers:
+            obj = carriers[0]
+            # What it wraps, or a part that takes its arguments over, has them in its place.
+            parts = self.slots.parts(obj) if depth < 3 and self.slots.gives_way(obj) else ()
+            inner = [x for x in (self._wrapped(obj) if depth < 3 else None, *parts) if x is not None]
+            nearer = (self._carrier(y, enough, depth + 1) for y in inner if self._carries(y))
+            return next((x for x in nearer if x is not None), obj)
         for obj in chain if depth < 3 else []:
             for part in self.slots.parts(obj):
-                found = self._carrier(part, depth + 1)
+                found = self._carrier(part, enough, depth + 1)
                 if found is not None:
                     return found
         return None
+
+    def _has_place_for(self, obj: Obj, enough: frozenset[str]) -> bool:
+        """Whether one of these slots can be written where an object is made."""
+        table = self.program.knowledge.of(self.slots.language(obj))
+        made = table.call(obj.maker) if obj.maker else None
+        rows = (*table.bounds(self.resolver.external_type(obj) or obj.maker), *(made.bounds if made is not None else ()))
+        return any(row.slot in enough for row in rows)
 
     def _carries(self, obj: Obj) -> bool:
         name = self.resolver.external_type(obj)

@@ -992,7 +992,10 @@ class Worsts:
     def _bound(self, target: Target, entry: CallEntry, site: CallSite, frame: Frame) -> tuple[float | None, str, Confidence]:
         """How long a call may wait by its own bounds and its object's: seconds, as written in a sum, and how sure."""
         slots = self.program.slots
-        sources = slots.at_call([b for b in entry.bounds if b.slot in _SLOTS], target.binds, (frame.fn, site.call))
+        # What knowledge says is enough bounds it whatever its name: a statement on a file waits for the file's lock alone.
+        other = tuple(slot for slot in entry.enough if slot not in _SLOTS)
+        wanted = _SLOTS.union(other)
+        sources = slots.at_call([b for b in entry.bounds if b.slot in wanted], target.binds, (frame.fn, site.call))
         if self._sends_request(target, entry):
             sources.extend(self._of_request(target.binds[entry.request or 0]))
         holder = target.holder
@@ -1002,7 +1005,7 @@ class Worsts:
         if holder is not None:
             if slots.escaped(holder):
                 return None, "", Confidence.LOW
-            sources = [*sources, *slots.of_object(holder, _SLOTS)]
+            sources = [*sources, *slots.of_object(holder, wanted)]
         decided = decide(sources)
         sure = Confidence.HIGH
         if any(slot.flow is None and slot.state == "finite" for source in decided for slot in source.slots):
@@ -1011,7 +1014,11 @@ class Worsts:
         sure = min(sure, cap) if cap is not None else sure
         pool = self._whole(decided, ("pool_wait",))
         pools = [pool] if pool is not None and 0 < pool < inf else []
-        whole = self._whole(decided, _WHOLE[entry.does])
+        ends = _WHOLE[entry.does]
+        if entry.does == "wait" and entry.enough:
+            # The limit of a client is one of its calls, not of what it waits for between them.
+            ends = tuple(slot for slot in ends if slot in entry.enough)
+        whole = self._whole(decided, (*ends, *other))
         if whole is not None and whole < inf and entry.does == "network":
             return whole, say_seconds(whole), sure
         if whole is None or whole == inf:

@@ -180,9 +180,6 @@ class Need(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     say: str
     """What a peer can do otherwise, as the second half of a message: `a slow client can hold a connection for ever`."""
     quiet_for_streams: bool = False
-    given_work_by: tuple[str, ...] = ()
-    """Canonical decorators, calls and base classes by which a program gives it work, and arguments of its own that do (`include=`).
-    Where the program has none of them it serves nobody."""
 
 
 class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -354,6 +351,8 @@ class SpawnRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What happens past the executor's limit; `capacity`: as that slot of the executor says."""
     executor: int | None = None
     """Position of the executor that runs it; absent: the receiver, if that is one."""
+    executor_arg: str | None = None
+    """Named argument in its place, or that of a limiter in the place of the default executor's."""
     default_executor: str | None = None
     """Canonical instance that runs it when no executor is given."""
     decorates: bool = False
