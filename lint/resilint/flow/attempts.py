@@ -123,7 +123,8 @@ class Attempts:
             if wait.fn.module.is_test or wait.kind == "connect":
                 continue
             holder = wait.holder
-            policy = self.policies.of_client(holder) if holder is not None and self._may_repeat(holder) else None
+            place = (wait.fn, wait.site.call)
+            policy = self.policies.of_client(holder, place) if holder is not None and self._may_repeat(holder) else None
             if policy is not None and not _layers([policy]):
                 policy = None
             if policy is not None or (self.routes.all and self._routed(wait)):

@@ -324,8 +324,11 @@ class Policies:
                     out.append(policy)
         return tuple(dict.fromkeys(out))
 
-    def of_client(self, client: Obj) -> Policy | None:
-        """What a client, or what it was made from, repeats by itself; `None` where nothing is known that it does."""
+    def of_client(self, client: Obj, call: tuple[Fun, f.Node] | None = None) -> Policy | None:
+        """What a client, or what it was made from, repeats by itself; `None` where nothing is known that it does. `call`: the place
+        that stands for an object which a library makes itself."""
+        if client.kind == "instance":
+            return self._of_client(client, call)
         if client not in self._clients:
             self._clients[client] = None
             self._clients[client] = self._of_client(client)
@@ -635,14 +638,14 @@ class Policies:
             return None
         return replace(self._policy(piece, (site.fn, site.call), self._name(holder)), runs=binds[0])
 
-    def _of_client(self, client: Obj) -> Policy | None:
+    def _of_client(self, client: Obj, call: tuple[Fun, f.Node] | None = None) -> Policy | None:
         obj: Obj | None = client
         for _ in range(_DEEP):
             if obj is None:
                 return None
             piece = self._of_object(obj)
             if piece is not None and piece.tries != -1:
-                where = (obj.frame.fn, obj.node) if obj.frame is not None and isinstance(obj.node, f.Node) else None
+                where = (obj.frame.fn, obj.node) if obj.frame is not None and isinstance(obj.node, f.Node) else call
                 if where is None:
                     return None
                 return self._policy(piece, where, self._name(obj))

@@ -317,7 +317,12 @@ class Pools:
         here, there = (self.resolver.owner(_method(x)) for x in (fn, pool.fn))
         if here is None or there is None or here is there:
             return False
-        return not {here, *self.resolver.subclasses(here)} & {there, *self.resolver.subclasses(there)}
+        if {here, *self.resolver.subclasses(here)} & {there, *self.resolver.subclasses(there)}:
+            return False
+        # What it was given under the same name may be this one.
+        others = (other for other in self.of_role("executor", "queue") if other is not pool and other.last == own)
+        owners = {self.resolver.owner(_method(other.fn)) for other in others if _own_field(other.name, other.fn) == own}
+        return any(owner is not None and here in self.resolver.family(owner) for owner in owners)
 
     def _where(self, pool: Pool) -> Iterator[Fun]:
         """Functions that may speak of a pool by its name."""

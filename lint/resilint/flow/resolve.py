@@ -1425,7 +1425,11 @@ class Resolver:
         wanted = self._call_names(fn)
         out.extend(self._applied(fn))
         observed = self._observed.get(fn, frozenset())
-        for caller, shift in self._candidates(fn, wanted):
+        candidates: Iterable[tuple[Fun, str]] = self._candidates(fn, wanted)
+        if fn.module.language == "python":
+            # Those of its own file are asked first: where a name is a common word, the others may be too many.
+            candidates = sorted(candidates, key=lambda found: found[0].module is not fn.module)
+        for caller, shift in candidates:
             if caller.module.is_test and not fn.module.is_test:
                 continue
             frame = self.frame(caller)
@@ -1475,6 +1479,8 @@ class Resolver:
         """Whether what stands before a method's name rules it out: an unrelated class's own receiver, a text, a library."""
         if not fn.is_method or fn.name.startswith("__") or fn.module.language != "python":
             return False
+        if self._lacks(fn, site.call):
+            return True
         called = site.call.fn
         if isinstance(called, f.Field):
             return isinstance(called.base, f.Lit | f.Fmt)
@@ -1622,6 +1628,22 @@ class Resolver:
         if any(p.kind == "*" for p in fn.head.params) or fn.head.decorators:
             return True
         return given <= most + (1 if fn.is_method else 0)
+
+    def _lacks(self, fn: Fun, call: f.Call) -> bool:
+        """Whether a call leaves out what a method needs, or gives it a literal where it takes an object of a library."""
+        if fn.head.decorators or any(arg.spread for arg in call.args):
+            return False
+        positional = fn.positional
+        if len(call.args) < sum(param.default is None for param in positional):
+            return True
+        plain = [arg.value for arg in call.args if arg.name is None]
+        for param, value in zip(positional, plain, strict=False):
+            if isinstance(value, f.Lit) and value.value is not None and param.type is not None and param.type.shape == "plain":
+                kind = self.resolve_type(param.type, fn)
+                known = self.table(fn.module).type(kind) if isinstance(kind, str) else None
+                if known is not None and known.role != "value":
+                    return True
+        return False
 
     def _plausible(self, fn: Fun, site: CallSite) -> bool:
         """Whether a call on a receiver that is not known might mean this method: its name is not a common word of libraries."""
@@ -2688,7 +2710,7 @@ class Resolver:
     def _holds(self, flows: Flows, obj: Obj, family: set[Klass]) -> bool:
         for flow in flows:
             thing = flow.thing
-            if thing == obj:
+            if thing == obj or (obj.kind == "instance" and isinstance(thing, Ext) and thing.name == obj.maker):
                 return True
             if (
                 isinstance(thing, Obj)

@@ -421,12 +421,12 @@ class Slots:
                         for inner in self.resolver.keyed(flow.thing, name) or ():
                             out.extend(self._key_in(row, inner._replace(hops=flow.hops + inner.hops), holder, place))
             elif row.key_in is None or bind.name == row.key_in or (bind.name is None and row.key_pos == position):
-                for flow in self.resolver.ask(bind.expr, bind.frame):
-                    found = list(self._key_in(row, flow, holder, place))
-                    if not found and row.key_in is not None and not self._is_read(flow.thing):
-                        # The one argument that may hold it is somebody else's.
-                        found.append(Slot("unknown", row, None, flow, holder, where))
-                    out.extend(found)
+                flows = self.resolver.ask(bind.expr, bind.frame)
+                for flow in flows:
+                    out.extend(self._key_in(row, flow, holder, place))
+                if flows and row.key_in is not None and not any(self._is_read(flow.thing) for flow in flows):
+                    # The one argument that may hold it is somebody else's on every way.
+                    out.append(Slot("unknown", row, None, flows[0], holder, where))
         if not out:
             return None
         return Source(row, tuple(out))
@@ -700,6 +700,11 @@ class Slots:
             return "go"
         return "java" if self.program.knowledge.of("java").type(str(obj.type)) is not None else "python"
 
+    def _version_of_all(self, row: Bound, table: Table) -> str | None:
+        """The version that is pinned for the whole program: what a library makes itself stands in no file."""
+        pin = self.program.versions.pinned("", table.language, table.distributions(row))
+        return pin.version if pin is not None else None
+
     def _of_object(self, obj: Obj, wanted: frozenset[str]) -> Iterator[Source]:
         table = self.program.knowledge.of(self.language(obj))
         name = self.resolver.external_type(obj)
@@ -722,6 +727,8 @@ class Slots:
         lost = self._taken_over(table, name, binds) if name and binds is not None else frozenset()
         for row in rows:
             if row.slot in overruled or (where is not None and not holds(row, self.program.version(row, where[0]))):
+                continue
+            if obj.kind == "instance" and not holds(row, self._version_of_all(row, table)):
                 continue
             if row.arg not in lost:
                 yield from self._row_of_object(row, obj, binds, where)
@@ -947,7 +954,8 @@ class Slots:
                         slots.extend(self.classified(row, self._beside(obj, row.field), obj, place))
                     yield Source(row, tuple(slots))
                     return
-                yield Source(row, (Slot("finite", row, None, flows[0], obj, where),))
+                bare = (Slot("finite", row, None, flow, obj, where) for flow in flows)
+                yield Source(row, tuple(self._number(row, x.flow.thing, x) if isinstance(x.flow.thing, Num) else x for x in bare))
                 return
         if row.class_attr is not None and isinstance(obj.type, Klass):
             for k in self.resolver.mro(obj.type)[0]:

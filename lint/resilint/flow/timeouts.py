@@ -9,6 +9,8 @@ from itertools import product
 from math import inf
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from resilint import facts as f
 from resilint.flow.callbacks import endless_reads
 from resilint.flow.data_sources import endless_sources
@@ -519,9 +521,10 @@ def written_slots(program: Program) -> Iterator[WrittenSlot]:
         calls = {n.rpartition(".")[2] for c in timed for n in c.names}
         types = [t for lib in table.libraries for t in lib.types if any(b.slot in TIME for b in t.bounds)]
         calls |= {n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases, *t.made_by)}
-        calls |= {b.setter for t in types for b in t.bounds if b.setter}
+        calls |= {b.setter for t in types for b in t.bounds if b.setter and "." not in b.setter}
         calls |= {b.option.rpartition(".")[2] for t in types for b in t.bounds if b.option}
         yield from _at_calls(program, language, frozenset(calls))
+        yield from _in_inner_setters(program, language, types)
         yield from _in_fields(program, language, types)
         yield from _in_class_bodies(program, language, types)
         yield from _in_wrong_units(program, language, timed)
@@ -566,6 +569,31 @@ def _at_calls(program: Program, language: str, wanted: frozenset[str]) -> Iterat
                         for slot in slots.classified(row, flows, target.holder, (site.fn, bind.expr)):
                             if slot.flow is not None:
                                 yield WrittenSlot(slot, slot.written or (site.fn, site.call), target.name, target.holder)
+
+
+def _in_inner_setters(program: Program, language: str, types: list[TypeEntry]) -> Iterator[WrittenSlot]:
+    """Calls of a setter that lies in an object which the type holds: `app.conf.update(task_time_limit=None)`."""
+    resolver, slots = program.resolver, program.slots
+    setters = {b.setter for t in types for b in t.bounds if b.setter and "." in b.setter and b.arg is not None}
+    lasts = frozenset(setter.rpartition(".")[2] for setter in setters)
+    ends = tuple(f".{setter}" for setter in setters)
+    for fn in program.names.calling(lasts.__contains__, language) if lasts else ():
+        # Such a last name is a common word: the header has the whole of what is called.
+        for site in fn.body.calls if any(called.endswith(ends) for called in fn.head.calls) else ():
+            called = dotted(site.call.fn)
+            setter = next((x for x in setters if called.endswith(f".{x}")), None) if site.last in lasts else None
+            if setter is None:
+                continue
+            frame = resolver.frame(fn)
+            base = f.Ref(site.call.at, site.call.at, called.removesuffix(f".{setter}"))
+            for flow in resolver.ask(base, frame):
+                holder = flow.thing
+                if not isinstance(holder, Obj):
+                    continue
+                table = resolver.table(fn.module)
+                rows = [replace(r, setter=None) for r in table.bounds(resolver.external_type(holder) or "?") if r.setter == setter]
+                for source in slots.at_call(rows, resolver.binds(site.call, frame), (fn, site.call)):
+                    yield from _spoken(source, f"{resolver.external_type(holder)}.{setter}", holder, site)
 
 
 def _in_class_bodies(program: Program, language: str, types: list[TypeEntry]) -> Iterator[WrittenSlot]:
@@ -813,6 +841,7 @@ def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node)
     if not unmet or _is_local(program, entry, obj):
         return
     unmet = [need for need in unmet if not _met_by_each(program, entry, need, obj, fn.module.language)]
+    unmet = [need for need in unmet if _has_work(program, need, obj)]
     if not unmet:
         return
     rows = [row for row in program.resolver.table(fn.module).registration(obj.maker or "") if row.given]
@@ -845,6 +874,29 @@ def _said(need: Need) -> str:
 
 def _met(need: Need, sources: tuple[Source, ...]) -> bool:
     return any(source.bound.slot in need.any and any(s.state in ("finite", "unknown") for s in source.slots) for source in sources)
+
+
+def _has_work(program: Program, need: Need, obj: Obj) -> bool:
+    """Whether the program gives a server work to do, as far as the names of decorators, calls and base classes tell."""
+    if not need.given_work_by:
+        return True
+    arguments = {name.rstrip("=") for name in need.given_work_by if name.endswith("=")}
+    made = program.slots.made_with(obj) or ()
+    if any(bind.name in arguments or bind.spread == 2 for bind in made):
+        return True
+    lasts = {name.rpartition(".")[2] for name in need.given_work_by if not name.endswith("=")}
+    language = obj.fn.module.language if obj.fn is not None else ""
+    for module in program.names.modules.values():
+        if module.language != language:
+            continue
+        for fn in module.functions:
+            decorators = (last_name(d.fn if isinstance(d, f.Call) else d) for d in fn.head.decorators)
+            called = (name.rpartition(".")[2] for name in fn.head.calls)
+            if not lasts.isdisjoint((*decorators, *called)):
+                return True
+        if any(last_name(base) in lasts for klass in module.classes for base in klass.decl.bases):
+            return True
+    return False
 
 
 def _met_by_each(program: Program, entry: TypeEntry, need: Need, obj: Obj, language: str) -> bool:

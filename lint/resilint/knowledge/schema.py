@@ -180,6 +180,9 @@ class Need(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     say: str
     """What a peer can do otherwise, as the second half of a message: `a slow client can hold a connection for ever`."""
     quiet_for_streams: bool = False
+    given_work_by: tuple[str, ...] = ()
+    """Canonical decorators, calls and base classes by which a program gives it work, and arguments of its own that do (`include=`).
+    Where the program has none of them it serves nobody."""
 
 
 class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
