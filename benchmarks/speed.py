@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import hashlib
 import json
 import os
 import platform
@@ -21,7 +22,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,20 +55,47 @@ class Found:
 
 # ---------------------------------------------------------------- resilint and the parse
 
+SOURCES = tuple(str(ROOT / name) for name in ("lint", "checks"))
+"""Where the resilint of this checkout is imported from, uncompiled."""
 
-def resilint(*words: str, cache: Path | None = None, folder: Path | None = None) -> Command:
-    """A command of the resilint of this checkout, as its script runs it. 1 and 3 say what was found."""
-    code = "from resilint.cli import main; main()"
-    paths = os.pathsep.join([str(ROOT / "lint"), str(ROOT / "checks")])
-    environment = [("PYTHONPATH", paths)]
+
+def compiled() -> tuple[str, ...]:
+    """Where the resilint of this checkout is imported from as its wheel has it, compiled; built where that is not done yet.
+
+    Raises `Unavailable`.
+    """
+    folder = corpora.CACHE / "compiled"
+    stamp = folder / "made-of"
+    wanted = _digest(ROOT / name for name in ("lint", "checks", "rule_docs", "hatch_build.py", "pyproject.toml"))
+    if not (stamp.is_file() and stamp.read_text("utf-8") == wanted):
+        tell("compiling resilint")
+        shutil.rmtree(folder, ignore_errors=True)
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--target", str(folder)]
+        corpora.run([*pip, str(ROOT)], HATCH_BUILD_HOOK_ENABLE_CUSTOM="true")
+        stamp.write_text(wanted, "utf-8")
+    return (str(folder),)
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else (path,):
+            if file.is_file() and "__pycache__" not in file.parts:
+                digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def resilint(*words: str, code: Sequence[str] = SOURCES, cache: Path | None = None, folder: Path | None = None) -> Command:
+    """A command of resilint, as its script runs it; `code`: where it is imported from. 1 and 3 say what was found."""
+    environment = [("PYTHONPATH", os.pathsep.join(code))]
     if cache is not None:
         environment.append(("RESILINT_CACHE_DIR", str(cache)))
-    return Command((sys.executable, "-c", code, *words), folder, tuple(environment), good=(0, 3))
+    return Command((sys.executable, "-c", "from resilint.cli import main; main()", *words), folder, tuple(environment), good=(0, 3))
 
 
-def checked(folder: Path, cache: Path, jobs: int) -> Command:
+def checked(folder: Path, cache: Path, jobs: int, code: Sequence[str]) -> Command:
     """`resilint check` over a tree: all stable rules."""
-    return resilint("check", "--exit-zero", "--format", "json", "--jobs", str(jobs), str(folder), cache=cache)
+    return resilint("check", "--exit-zero", "--format", "json", "--jobs", str(jobs), str(folder), code=code, cache=cache)
 
 
 def parse_all(folder: Path, suffix: str) -> float:
@@ -115,13 +143,14 @@ def measure_tree(found: Found, name: str, folder: Path, suffix: str, given: argp
     parses: list[float] = []
     parsed = Row(name, "tree-sitter", "parse, one core", size.files)
     own = Row(name, "resilint", "all stable", code_read(folder, suffix))
+    plain = Row(name, "resilint, not compiled", "all stable", own.read)
     others = [(one, Row(name, one.name, one.rule)) for one in rivals.RIVALS if suffix in one.suffixes and one.name in given.peers]
     for run in range(given.runs):
         parses.append(parse_all(folder, suffix))
         tell(f"{name} {run + 1}/{given.runs}: parse {parses[-1]:.2f} s")
         with tempfile.TemporaryDirectory() as work:
             cache = Path(work)
-            command = checked(folder, cache, given.jobs)
+            command = checked(folder, cache, given.jobs, given.code)
             cold = gauge.timed(command)
             own.cold.append(cold.seconds)
             own.cpu.append(cold.cpu)
@@ -130,11 +159,18 @@ def measure_tree(found: Found, name: str, folder: Path, suffix: str, given: argp
             with one_changed(folder, suffix):
                 own.changed.append(gauge.timed(command).seconds)
             tell(f"  resilint {own.cold[-1]:.2f} s cold, {own.unchanged[-1]:.2f} s unchanged, {own.changed[-1]:.2f} s one changed")
+        if given.code != SOURCES:
+            with tempfile.TemporaryDirectory() as work:
+                cold = gauge.timed(checked(folder, Path(work), given.jobs, SOURCES))
+            plain.cold.append(cold.seconds)
+            plain.cpu.append(cold.cpu)
+            plain.findings = len(json.loads(cold.output)["findings"])
+            tell(f"  not compiled {cold.seconds:.2f} s")
         for rival, row in others:
             measure_rival(rival, row, folder, suffix)
             tell(f"  {row.program} {row.cold[-1]:.2f} s")
     with tempfile.TemporaryDirectory() as work:
-        peak = gauge.peak_of(checked(folder, Path(work), given.jobs))
+        peak = gauge.peak_of(checked(folder, Path(work), given.jobs, given.code))
         own.largest, own.together = peak.largest, peak.together
     for rival, row in others:
         with tempfile.TemporaryDirectory() as work, rivals.everything(folder):
@@ -142,7 +178,7 @@ def measure_tree(found: Found, name: str, folder: Path, suffix: str, given: argp
             row.largest, row.together = peak.largest, peak.together
     parsed.cold = parses
     found.parses[name] = statistics.median(parses)
-    found.rows += [parsed, own, *(row for _, row in others)]
+    found.rows += [parsed, own, *([plain] if plain.cold else ()), *(row for _, row in others)]
 
 
 def measure_rival(rival: rivals.Rival, row: Row, folder: Path, suffix: str) -> None:
@@ -172,26 +208,28 @@ def measure_growth(found: Found, name: str, folder: Path, suffix: str, given: ar
             corpora.grown(folder, number, target, suffix)
             size = corpora.size_of(target, suffix)
             with tempfile.TemporaryDirectory() as work:
-                command = checked(target, Path(work), given.jobs)
+                command = checked(target, Path(work), given.jobs, given.code)
                 cold = gauge.timed(command)
                 unchanged = gauge.timed(command).seconds
             with tempfile.TemporaryDirectory() as work:
-                peak = gauge.peak_of(checked(target, Path(work), given.jobs))
+                peak = gauge.peak_of(checked(target, Path(work), given.jobs, given.code))
             found.steps.append(Step(number, size.files, size.lines, cold.seconds, cold.cpu, unchanged, peak.largest))
             tell(f"{name} x {number}: {cold.seconds:.1f} s cold, {unchanged:.2f} s unchanged, {peak.largest / 1e6:.0f} MB")
     finally:
         shutil.rmtree(target, ignore_errors=True)
 
 
-def measure_start(found: Found) -> None:
+def measure_start(found: Found, given: argparse.Namespace) -> None:
     """What it takes before anything is done, beside a bare Python; by turns."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
         (folder / "one.py").write_text("import requests\n\nrequests.get('https://example.com', timeout=3)\n", "utf-8")
         commands = {
             "bare Python": Command((sys.executable, "-c", "pass")),
-            "resilint --help": resilint("--help"),
-            "resilint check, one file": resilint("check", "--exit-zero", "one.py", cache=folder / "cache", folder=folder),
+            "resilint --help": resilint("--help", code=given.code),
+            "resilint check, one file": resilint(
+                "check", "--exit-zero", "one.py", code=given.code, cache=folder / "cache", folder=folder
+            ),
         }
         gauge.timed(commands["resilint check, one file"])
         runs: dict[str, list[float]] = {name: [] for name in commands}
@@ -206,9 +244,8 @@ def measure_editor(found: Found, folder: Path, given: argparse.Namespace) -> Non
     """Changes in an editor, over the whole tree."""
     with tempfile.TemporaryDirectory() as work:
         script = str(ROOT / "benchmarks" / "editor.py")
-        paths = os.pathsep.join([str(ROOT / "lint"), str(ROOT / "checks")])
         words = (sys.executable, script, str(folder), "--changes", str(given.changes))
-        run = gauge.timed(Command(words, None, (("PYTHONPATH", paths), ("RESILINT_CACHE_DIR", work))))
+        run = gauge.timed(Command(words, None, (("PYTHONPATH", os.pathsep.join(given.code)), ("RESILINT_CACHE_DIR", work))))
     found.editor = editor_figures(run.output)
     tell(", ".join(f"{name} {value:.2f} s" for name, value in found.editor.items()))
 
@@ -299,6 +336,7 @@ def options(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--peers", type=_among(names), default=names, metavar="NAMES", help=f"some of {','.join(names)}, or none")
     parser.add_argument("--runs", type=int, default=3, help="of each program on each tree (default: 3)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes of resilint (default: one a core)")
+    parser.add_argument("--plain", action="store_true", help="measure resilint as it lies here, not as its compiled wheel has it")
     parser.add_argument("--grow", default="salt", choices=[one.name for one in CORPORA], help="the tree that is copied")
     parser.add_argument("--most", type=int, default=GROWTH[-1], help="copies of it (default: 8)")
     parser.add_argument("--changes", type=int, default=40, help="changes in the editor (default: 40)")
@@ -307,6 +345,7 @@ def options(words: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--runs: at least 1")
     if given.folder is not None and not given.folder.is_dir():
         parser.error(f"{given.folder} is not a folder")
+    given.code = SOURCES
     return given
 
 
@@ -327,6 +366,11 @@ def main() -> None:
     for source in ("lint", "checks"):
         compileall.compile_dir(ROOT / source, quiet=2)
     found = Found()
+    if not given.plain:
+        try:
+            given.code = compiled()
+        except Unavailable as problem:
+            found.missing.append(f"compiled code: {problem}")
     folders: dict[str, Path] = {}
     if given.peers:
         try:
@@ -355,7 +399,7 @@ def main() -> None:
         if "growth" in given.only and given.grow in folders:
             _try(found, "growth", measure_growth, given.grow, folders[given.grow], suffixes[given.grow], given)
         if "start" in given.only:
-            _try(found, "start", measure_start)
+            _try(found, "start", measure_start, given)
         if "editor" in given.only and "salt" in folders:
             _try(found, "editor", measure_editor, folders["salt"], given)
     print(report(found, given), end="")

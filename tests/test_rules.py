@@ -78,8 +78,9 @@ def headings(page: str) -> list[tuple[int, str]]:
 
 
 def test_nothing_is_orphaned() -> None:
-    assert PAGES is not None
-    assert sorted(page.stem for page in PAGES.glob("*.md")) == sorted(rule.code for rule in OWN)
+    # In a wheel the pages of the engine's own rules lie apart.
+    folders = {folder for rule in OWN if (folder := docs.folder(rule)) is not None}
+    assert {page.stem for folder in folders for page in folder.glob("*.md")} == {rule.code for rule in OWN}
     assert sorted(folder.name for folder in CASES_FOLDER.iterdir() if folder.is_dir()) == sorted(rule.code for rule in CHECKED)
 
 
