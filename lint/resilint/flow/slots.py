@@ -954,8 +954,8 @@ class Slots:
                         slots.extend(self.classified(row, self._beside(obj, row.field), obj, place))
                     yield Source(row, tuple(slots))
                     return
-                bare = (Slot("finite", row, None, flow, obj, where) for flow in flows)
-                yield Source(row, tuple(self._number(row, x.flow.thing, x) if isinstance(x.flow.thing, Num) else x for x in bare))
+                bare = ((flow.thing, Slot("finite", row, None, flow, obj, where)) for flow in flows)
+                yield Source(row, tuple(self._number(row, x, slot) if isinstance(x, Num) else slot for x, slot in bare))
                 return
         if row.class_attr is not None and isinstance(obj.type, Klass):
             for k in self.resolver.mro(obj.type)[0]:
