@@ -981,6 +981,9 @@ class Slots:
         if obj.kind in ("outside", "any") and not isinstance(obj.type, Klass):
             yield Source(row, (Slot("unknown", row, None, None, obj, where),))
             return
+        if row.variable is not None and where is not None and self.program.surfaces.environment(row.variable, where[0].module.path):
+            yield Source(row, tuple(self.classified(row, (Flow(Env(row.variable)),), obj, where)))
+            return
         default = self._default(row, obj, where)
         placed = row.field or row.arg or row.pos is not None or row.key or row.setter or row.class_attr or row.option
         if default is not None and (placed or is_fixed(row)):

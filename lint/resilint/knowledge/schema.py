@@ -98,6 +98,8 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     setting: str | None = None
     """Key of a settings file, dotted, `*` for a name of the user's (`server.tomcat.threads.max`); spelled relaxed where the
     framework reads it so."""
+    variable: str | None = None
+    """Beside another place: an environment variable out of which the library takes the value itself where code writes none."""
     arity: tuple[int, ...] = ()
     """Overloads: holds only for calls with one of these numbers of arguments."""
     unit: Unit = "s"
