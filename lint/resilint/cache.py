@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import IO
 from zlib import crc32
 
 from resilint.facts import READER_VERSION
 
 MAX_BYTES = 1_000_000_000
 _BATCH = 500
+_FLUSH = 4_000_000
+"""Bytes that are written at once: more wait in memory for no gain."""
 _FILE = "facts.sqlite3"
 _LAYOUT = 2
 """Of the table. A file of another one, from an older or a newer resilint, is started over."""
@@ -60,6 +63,8 @@ class Cache:
         self._connection: sqlite3.Connection | None = None
         self._is_given_up = folder is None
         self._pending: list[tuple[bytes, bytes]] = []
+        self._waiting = 0
+        """Bytes of what is pending."""
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """What is stored of these keys."""
@@ -81,7 +86,8 @@ class Cache:
     def put(self, entries: Mapping[bytes, bytes]) -> None:
         """Stores entries, some now and the rest when closed."""
         self._pending.extend((key, _packed(value)) for key, value in entries.items())
-        if len(self._pending) >= _BATCH:
+        self._waiting += sum(map(len, entries.values()))
+        if len(self._pending) >= _BATCH or self._waiting >= _FLUSH:
             self._flush()
 
     def close(self) -> None:
@@ -98,6 +104,17 @@ class Cache:
             self._give_up(problem)
         self._connection = None
 
+    def scratch(self) -> IO[bytes] | None:
+        """A new file without a name in the cache's folder, written and read without a buffer; none where there can be none."""
+        from tempfile import TemporaryFile
+
+        if self._opened() is None or self._folder is None:
+            return None
+        try:
+            return TemporaryFile(buffering=0, dir=self._folder)
+        except OSError:
+            return None
+
     def _opened(self) -> sqlite3.Connection | None:
         if self._connection is None and not self._is_given_up and self._folder is not None:
             self._connection = _open(self._folder)
@@ -105,6 +122,7 @@ class Cache:
         return self._connection
 
     def _flush(self) -> None:
+        self._waiting = 0
         connection = self._opened() if self._pending else None
         if connection is None:
             self._pending = []

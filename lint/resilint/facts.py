@@ -7,7 +7,10 @@ Structs are encoded as arrays; a node's tag is its first element.
 
 from __future__ import annotations
 
-from typing import Literal
+import operator
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 from msgspec import Struct
@@ -15,12 +18,45 @@ from msgspec import Struct
 READER_VERSION = 8
 """Raised with every change of this module or of a reader: cached facts of another version are not used."""
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Bodies = Sequence[msgspec.Raw]
+    Name = str
+    Place = int
+else:
+    Bodies = tuple[msgspec.Raw, ...]
+
+    class _Anything(type):
+        # msgspec asks whether what the hook gave is of the type. The truth is cheapest told by a function written in C.
+        __instancecheck__ = id
+
+    class _Places(dict):
+        def __missing__(self, number):
+            if 0 <= operator.index(number) < _SHARED_PLACES:
+                self[number] = number
+            return number
+
+    class Name(metaclass=_Anything):
+        """Text that is written again and again: decoded, equal ones are one object, as `sys.intern` has it."""
+
+        __class_getitem__ = sys.intern
+
+    class Place(metaclass=_Anything):
+        """An offset: decoded, equal ones are one object unless they are large. They are half of what decoded bodies would take."""
+
+        __class_getitem__ = _Places().__getitem__
+
+
+_SHARED_PLACES = 1 << 16
+"""Places below this are one object each: few files are larger, and nobody has to drop any."""
+
 
 class Node(Struct, frozen=True, gc=False, array_like=True, tag_field="node"):
     """Something written at a place. Offsets are bytes from 0; `end` is the first byte after it."""
 
-    at: int
-    end: int
+    at: Place
+    end: Place
 
 
 # ---------------------------------------------------------------- types as written
@@ -34,7 +70,7 @@ class Type(Struct, frozen=True, gc=False, array_like=True):
     `ptr` and `opt` keep the name of what they wrap.
     """
 
-    name: str
+    name: Name
     args: tuple[Type, ...] = ()
     shape: Literal["plain", "ptr", "opt", "list", "array", "map", "chan", "fn", "variadic"] = "plain"
 
@@ -56,7 +92,7 @@ class Ref(Node, frozen=True, tag=2):
     same name goes first. Other bare names (inherited, imported) stand as written. `Foo.class` is a Ref.
     """
 
-    name: str
+    name: Name
 
 
 class Field(Node, frozen=True, tag=3):
@@ -66,7 +102,7 @@ class Field(Node, frozen=True, tag=3):
     """
 
     base: Expr
-    name: str
+    name: Name
 
 
 class Index(Node, frozen=True, tag=4):
@@ -88,7 +124,7 @@ class Arg(Struct, frozen=True, gc=False, array_like=True):
     """One argument; `spread` is 1 for `*x` and Go's `x...`, 2 for `**x`."""
 
     value: Expr
-    name: str | None = None
+    name: Name | None = None
     spread: int = 0
 
 
@@ -154,7 +190,7 @@ class Fn(Node, frozen=True, tag=10):
 class Bin(Node, frozen=True, tag=11):
     """Arithmetic, comparison, `and`/`or`/`&&`/`||` as `and`/`or`, `in`, `is`, `is not`, `not in`."""
 
-    op: str
+    op: Name
     left: Expr
     right: Expr
 
@@ -162,7 +198,7 @@ class Bin(Node, frozen=True, tag=11):
 class Un(Node, frozen=True, tag=12):
     """`-x`, `+x`, `~x`, `not x` (also Go `!x`); Go `*p` is `*`. Go `&x` of a name is `&`."""
 
-    op: str
+    op: Name
     value: Expr
 
 
@@ -263,7 +299,7 @@ class Assign(Node, frozen=True, tag=40):
     """
 
     targets: tuple[Expr, ...]
-    op: str
+    op: Name
     value: Expr | None
     declares: bool = False
     type: Type | None = None
@@ -351,10 +387,10 @@ class Loop(Node, frozen=True, tag=48):
 class Handler(Struct, frozen=True, gc=False, array_like=True):
     """`except types as name`; no types: everything. Java's `A | B` are two types."""
 
-    at: int
-    end: int
+    at: Place
+    end: Place
     types: tuple[Expr, ...]
-    name: str | None
+    name: Name | None
     body: Block
 
 
@@ -400,14 +436,14 @@ class Def(Node, frozen=True, tag=54):
 
     kind: Literal["function", "class"]
     index: int
-    name: str
+    name: Name
 
 
 class Scope(Node, frozen=True, tag=55):
     """Python `global` and `nonlocal`."""
 
     kind: Literal["global", "nonlocal"]
-    names: tuple[str, ...]
+    names: tuple[Name, ...]
 
 
 class Delete(Node, frozen=True, tag=56):
@@ -427,7 +463,7 @@ class Param(Struct, frozen=True, gc=False, array_like=True):
     """A parameter. `kind`: `self` the receiver (Python's first of a method, `cls`, Go's receiver), `pos` by position or name,
     `posonly`, `kw` only by name, `*` the rest by position (Go variadic), `**` the rest by name."""
 
-    name: str
+    name: Name
     kind: Literal["self", "pos", "posonly", "kw", "*", "**"]
     type: Type | None = None
     default: Expr | None = None
@@ -447,16 +483,16 @@ class Function(Struct, frozen=True, gc=False, array_like=True):
     lambda called in place, unless it is all that is returned or assigned.
     """
 
-    name: str
-    qual: str
+    name: Name
+    qual: Name
     kind: Literal["module", "free", "method", "lambda"]
-    at: int
-    end: int
-    name_at: int
+    at: Place
+    end: Place
+    name_at: Place
     """Offset of the name (of the first byte for a lambda)."""
     params: tuple[Param, ...] = ()
     returns: tuple[Type, ...] = ()
-    named_returns: tuple[str, ...] = ()
+    named_returns: tuple[Name, ...] = ()
     decorators: tuple[Expr, ...] = ()
     owner: int = -1
     """Index of the class it is declared in; Go: of the receiver's type where that stands in this file, else -1."""
@@ -471,12 +507,12 @@ class Function(Struct, frozen=True, gc=False, array_like=True):
     is_property: bool = False
     is_abstract: bool = False
     """Abstract, an interface's method, or a body that is only `...`, `pass` or `raise NotImplementedError`."""
-    calls: tuple[str, ...] = ()
+    calls: tuple[Name, ...] = ()
     """What its body calls (nested functions not included), each once, sorted: `a.b.c` where the callee is a chain of names,
     `.c` where it is an attribute of anything else. Constructions `T{}` are listed as `T{`."""
-    values: tuple[str, ...] = ()
+    values: tuple[Name, ...] = ()
     """Dotted names of its body that stand as a value (argument, right side, returned, stored, decorator), each once, sorted."""
-    writes: tuple[str, ...] = ()
+    writes: tuple[Name, ...] = ()
     """Names of attributes its body assigns (last segment), sorted; keyed fields of composite literals, Python's globals and bare
     names in Java that are no locals too."""
     is_locked: bool = False
@@ -488,9 +524,9 @@ class Function(Struct, frozen=True, gc=False, array_like=True):
 class ClassField(Struct, frozen=True, gc=False, array_like=True):
     """A field declared in a class body or struct. `tag` is Go's struct tag."""
 
-    name: str
-    at: int
-    end: int
+    name: Name
+    at: Place
+    end: Place
     type: Type | None = None
     init: Expr | None = None
     tag: str = ""
@@ -511,12 +547,12 @@ class Class(Struct, frozen=True, gc=False, array_like=True):
     `<anonymous1>`, bound by a `Def` in a body and nested (`outer`) in a class's field.
     """
 
-    name: str
-    qual: str
+    name: Name
+    qual: Name
     kind: Literal["class", "struct", "interface", "alias", "enum", "record", "annotation"]
-    at: int
-    end: int
-    name_at: int
+    at: Place
+    end: Place
+    name_at: Place
     bases: tuple[Expr, ...] = ()
     decorators: tuple[Expr, ...] = ()
     fields: tuple[ClassField, ...] = ()
@@ -539,11 +575,11 @@ class Import(Struct, frozen=True, gc=False, array_like=True):
     `function` is the index of the function it stands in (0: module level), `guarded` inside try/if.
     """
 
-    at: int
-    end: int
-    target: str
-    alias: str
-    name: str = ""
+    at: Place
+    end: Place
+    target: Name
+    alias: Name
+    name: Name = ""
     level: int = 0
     function: int = 0
     guarded: bool = False
@@ -578,20 +614,20 @@ class Setting(Struct, frozen=True, gc=False, array_like=True):
     `text` is the scalar as a program would see it (quotes and escapes resolved). `doc` counts YAML documents from 0.
     """
 
-    path: tuple[str, ...]
+    path: tuple[Name, ...]
     text: str
     kind: Literal["map", "list", "str", "int", "float", "bool", "null"]
-    at: int
-    end: int
-    key_at: int
-    key_end: int
+    at: Place
+    end: Place
+    key_at: Place
+    key_end: Place
     doc: int = 0
 
 
 class ReadError(Struct, frozen=True, gc=False, array_like=True):
     """A place that could not be read. One file gives at most one finding from all of them."""
 
-    at: int
+    at: Place
     message: str
 
 
@@ -605,7 +641,8 @@ class FileFacts(Struct, frozen=True, array_like=True):
     classes: tuple[Class, ...] = ()
     exports: tuple[str, ...] | None = None
     """Python's `__all__` where it is a literal."""
-    bodies: tuple[msgspec.Raw, ...] = ()
+    bodies: Bodies = ()
+    """As decoded a tuple; `resilint.bodies` puts another sequence in its place, which keeps them in a file."""
     settings: tuple[Setting, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     errors: tuple[ReadError, ...] = ()
@@ -613,8 +650,9 @@ class FileFacts(Struct, frozen=True, array_like=True):
 
 
 _ENCODER = msgspec.msgpack.Encoder()
-_FACTS = msgspec.msgpack.Decoder(FileFacts)
-_BLOCK = msgspec.msgpack.Decoder(Block)
+_SHARED = cast("Callable[[type[Any], Any], Any]", operator.getitem)
+_FACTS = msgspec.msgpack.Decoder(FileFacts, dec_hook=_SHARED)
+_BLOCK = msgspec.msgpack.Decoder(Block, dec_hook=_SHARED)
 
 
 def encode(facts: FileFacts) -> bytes:

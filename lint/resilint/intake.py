@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
+from resilint.bodies import Shelf
 from resilint.cache import Cache, key_of
 from resilint.discover import MAX_BYTES, Source, is_generated
 from resilint.facts import FileFacts, decode, encode
@@ -18,9 +20,21 @@ from resilint.kinds import dialect
 from resilint.own_files import read_regular, reason
 from resilint.seen import Brief, Known, Seen, brief_of
 
+T = TypeVar("T")
 _WORTH_PROCESSES = 1_000_000
 """Bytes of source below which starting workers takes longer than they save."""
 _CHUNK = 500_000
+_AT_ONCE = 200
+"""Files whose encoded facts are taken from the cache together: more are no quicker, and stay in the heap of the process."""
+_WORTH_A_SHELF = 1_000_000
+"""Bytes of source from which on encoded bodies do not stay in memory."""
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Items in lists of at most `size`."""
+    rest = iter(items)
+    while part := list(islice(rest, size)):
+        yield part
 
 
 class Files(Mapping[str, FileFacts]):
@@ -93,6 +107,8 @@ class Intake:
     failed: dict[str, str] = field(default_factory=dict)
     keys: dict[str, bytes] = field(default_factory=dict)
     """What the facts of files were read from, as the cache names it."""
+    shelf: Shelf | None = None
+    """Where bodies are kept; in memory, where there is none."""
 
     def put(self, outcome: Outcome) -> None:
         """Adds what became of one file; `files` is not kept in order."""
@@ -101,8 +117,13 @@ class Intake:
         elif outcome.problem:
             self.unreadable[outcome.path] = outcome.problem
         else:
-            self.put_facts(outcome.path, decode(outcome.facts))
+            self.put_facts(outcome.path, self.decoded(outcome.facts))
             self.keys[outcome.path] = outcome.key
+
+    def decoded(self, data: bytes) -> FileFacts:
+        """The facts of these bytes, with their bodies where they are kept. Raises `msgspec.DecodeError`."""
+        facts = decode(data)
+        return facts if self.shelf is None else self.shelf.put(facts)
 
     def put_facts(self, path: str, facts: FileFacts | Known) -> None:
         """Adds the facts of one file; `files` is not kept in order."""
@@ -168,7 +189,8 @@ def take_in(
     """
     sources = list(sources)
     seen = Seen(root, cache, began) if cache is not None else None
-    intake = Intake(Files(lambda known: _late(root, known, cache)))
+    shelf = Shelf(cache) if cache is not None and sum(source.size for source in sources) > _WORTH_A_SHELF else None
+    intake = Intake(Files(lambda known: _late(root, known, cache, intake)), shelf=shelf)
     code = []
     for source in sources:
         known = seen.of(source) if seen is not None else None
@@ -204,22 +226,28 @@ def _kinds(sources: Iterable[Source], paths: Iterable[str]) -> Iterator[tuple[st
     return ((source.path, source.kind) for source in sources if source.path in wanted)
 
 
-def _late(root: Path, known: Mapping[str, Known], cache: Cache | None) -> dict[str, FileFacts]:
+def _late(root: Path, known: Mapping[str, Known], cache: Cache | None, intake: Intake) -> dict[str, FileFacts]:
     """The facts of files that were read before: from the cache, or read again where it has lost them meanwhile."""
-    stored = cache.get({one.key for one in known.values()}) if cache is not None else {}
     found = {}
-    for path, one in known.items():
-        try:
-            facts = stored.get(one.key) or read_file(str(root), path, one.brief.kind).facts
-            found[path] = decode(facts)
-        except msgspec.MsgspecError:
-            # Neither stored nor there any more.
-            found[path] = FileFacts(one.brief.kind)
+    for part in batched(known, _AT_ONCE):
+        stored = cache.get({known[path].key for path in part}) if cache is not None else {}
+        for path in part:
+            one = known[path]
+            try:
+                facts = stored.get(one.key) or read_file(str(root), path, one.brief.kind).facts
+                found[path] = intake.decoded(facts)
+            except msgspec.MsgspecError:
+                # Neither stored nor there any more.
+                found[path] = FileFacts(one.brief.kind)
     return found
 
 
 def _recall(root: Path, sources: list[Source], cache: Cache, intake: Intake) -> list[Source]:
     """Takes from the cache what is there; gives back what is not."""
+    return [source for part in batched(sources, _AT_ONCE) for source in _recall_part(root, part, cache, intake)]
+
+
+def _recall_part(root: Path, sources: Sequence[Source], cache: Cache, intake: Intake) -> list[Source]:
     keys: dict[str, bytes] = {}
     for source in sources:
         try:
@@ -237,7 +265,7 @@ def _recall(root: Path, sources: list[Source], cache: Cache, intake: Intake) -> 
             if facts is None:
                 missing.append(source)
             else:
-                intake.put_facts(source.path, decode(facts))
+                intake.put_facts(source.path, intake.decoded(facts))
                 intake.keys[source.path] = keys[source.path]
         except msgspec.MsgspecError:
             missing.append(source)
@@ -331,9 +359,11 @@ def _in_workers(root: Path, sources: list[Source], jobs: int) -> Iterator[list[O
         running = {pool.submit(read_chunk, str(root), chunk): chunk for chunk in chunks}
         for future in as_completed(running):
             try:
+                # Nobody else holds on to what it gave.
+                chunk = running.pop(future)
                 yield future.result()
             except BrokenProcessPool:
-                left.append(running[future])
+                left.append(chunk)
     for chunk in left:
         yield from read_apart(root, chunk)
 

@@ -28,7 +28,7 @@ def completed(facts: f.FileFacts) -> f.FileFacts:
     return msgspec.structs.replace(
         facts,
         functions=facts.functions + tuple(made.functions),
-        bodies=facts.bodies + tuple(made.bodies),
+        bodies=(*facts.bodies, *made.bodies),
         classes=facts.classes + tuple(made.classes),
     )
 
