@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 
 from resilint.model import Span
@@ -38,7 +39,7 @@ class Lines:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        starts = [0]
+        starts = array("I", (0,))
         find = data.find
         at = find(b"\n")
         while at >= 0:

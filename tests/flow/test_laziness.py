@@ -5,6 +5,7 @@ python -m tests.flow.test_laziness FOLDER    compares with what they find otherw
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -19,11 +20,11 @@ from resilint import docs, registry
 from resilint import facts as f
 from resilint.engine_rules import ENGINE_RULES
 from resilint.flow.reach import Reach
-from resilint.link.code import CallSite, Fun, dotted, last_name, module_of, walk_block
+from resilint.link.code import Body, CallSite, Fun, declared_types, dotted, last_name, module_of, walk_block
 from resilint.link.names import Names
 from resilint.program import Program
 from resilint.read import read
-from resilint.run import Result, run
+from resilint.run import Result, Session, run
 from resilint.scope import scope_of
 from resilint.settings import load
 from resilint.testing import cases
@@ -44,6 +45,7 @@ def all_decoded() -> Iterator[None]:
         patch.object(Reach, "candidate", lambda self, site: True),
         patch.object(Reach, "may_be", lambda self, called, fun: True),
         patch.object(Reach, "sites", all_sites),
+        patch.object(Reach, "_body", lambda self, fun: fun.body),
         patch.object(Names, "calling", all_functions),
         patch.object(Program, "_may_be_described", lambda self, site, wanted: True),
     ):
@@ -176,6 +178,38 @@ def test_headers_speak_of_each_call_value_and_write_of_their_bodies(tmp_path: Pa
             missing += [f"{fun}: {what}" for what in _left_out(fun)]
     assert seen > 1000
     assert not missing
+
+
+# ---------------------------------------------------------------- bodies that are only looked at
+
+
+@pytest.mark.parametrize("language", ["py", "go", "java"])
+def test_declared_types_are_those_of_the_definitions(tmp_path: Path, language: str) -> None:
+    root = _cases_of(language, tmp_path, 1)
+    seen = 0
+    for path in sorted(root.rglob(f"*.{language}")):
+        facts = f.decode(read(path.read_bytes(), KINDS[language]))
+        for fun in module_of(path.relative_to(root).as_posix(), facts, False).functions:
+            wanted = {repr(d.type) for defs in fun.body.definitions.values() for d in defs if d.type is not None}
+            seen += len(wanted)
+            assert {repr(kind) for kind in declared_types(fun.block)} == wanted, fun
+    assert seen > 30
+
+
+def test_the_pass_over_names_holds_no_body_and_leaves_none_behind(tmp_path: Path) -> None:
+    root = _taken(tmp_path)
+    program = Session(scope_of([str(root)], None, root), load(root)).program
+    gc.collect()
+    gc.disable()
+    try:
+        touched = program.reach("python", ("network",)).touched
+        left = sum(isinstance(one, Body) for one in gc.get_objects())
+    finally:
+        gc.enable()
+    held = [fun for fun in program.functions() if fun.held is not None]
+    assert len(touched) > 30
+    # Those of files say what the bases of classes are.
+    assert left == len(held) and not any(fun.index for fun in held)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import resilint.facts as f
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import Bound, TypeEntry
-from resilint.link.code import CallSite, Definition, Fun, Klass, Module, children, dotted, last_name
+from resilint.link.code import Body, CallSite, Fun, Klass, Module, children, declared_types, dotted, last_name
 
 if TYPE_CHECKING:
     from resilint.link.names import Names
@@ -84,6 +84,9 @@ _MACHINERY = frozenset({"executor", "group", "thread", "process", "future", "eve
 
 _MOST_DOTS = 50
 """In a name: what has more was not written by anybody, and each is a level of the search."""
+
+_LOOKED_AT = 64
+"""Bodies that are kept during the pass."""
 
 _FEW = 6
 """A method name with more definitions than this says nothing about which is meant where the receiver is not known."""
@@ -534,6 +537,7 @@ class Reach:
         # First in, first out: what waits its turn is visited once for all that has come to light meanwhile.
         self._queue: deque[Fun] = deque()
         self._queued: set[Fun] = set()
+        self._looked_at: dict[Fun, Body] = {}
         self.touched: set[Fun] = set()
         """Functions in which something may hold such an object: what is called on the result of a call can only matter there."""
         headers = self._headers = program.headers(language)
@@ -624,7 +628,7 @@ class Reach:
             for fun in module.functions:
                 if fun in spoken or (
                     (self.language != "python" or self._may_declare(fun, heads))
-                    and any(self._typed(module, d.type) for d in self._declared(fun))
+                    and any(self._typed(module, kind) for kind in self._declared(fun))
                 ):
                     self._push(fun)
                 for param in fun.head.params:
@@ -642,11 +646,19 @@ class Reach:
                         self._hold(name, k.module)
                         grown = True
 
-    def _declared(self, fun: Fun) -> Iterator[Definition]:
-        """Variables that a function or file declares with a type; looked for only where it calls one of the methods in question."""
+    def _declared(self, fun: Fun) -> Iterator[f.Type]:
+        """Types that a function or file declares variables with; looked for only where it calls one of the methods in question."""
         if fun.index == 0 or fun.name == "__init__" or any(c.rpartition(".")[2] in self.methods for c in fun.head.calls):
-            for defs in fun.body.definitions.values():
-                yield from (d for d in defs if d.type is not None)
+            yield from declared_types(fun.glance())
+
+    def _body(self, fun: Fun) -> Body:
+        """A body that is looked at by names alone: the pass goes through many, of which few are ever asked for."""
+        found = fun.held or self._looked_at.get(fun)
+        if found is None:
+            if len(self._looked_at) >= _LOOKED_AT:
+                self._looked_at.pop(next(iter(self._looked_at))).drop()
+            found = self._looked_at[fun] = Body(fun, fun.glance())
+        return found
 
     @staticmethod
     def _may_declare(fun: Fun, heads: frozenset[str] | None) -> bool:
@@ -773,7 +785,7 @@ class Reach:
             # Whatever may be opened by `with` may be this; loops, calls and indices are too many to say so.
             made = [expr] if isinstance(expr, f.Call) else []
             if isinstance(expr, f.Ref):
-                made = [d.expr for d in fun.body.definitions.get(expr.name, ()) if isinstance(d.expr, f.Call)]
+                made = [d.expr for d in self._body(fun).definitions.get(expr.name, ()) if isinstance(d.expr, f.Call)]
             classes = [klass for call in made for klass in self._classes_named(last_name(call.fn))]
             if any(klass in self._family(owner) for klass in classes):
                 return True
@@ -887,10 +899,12 @@ class Reach:
             fun = self._queue.popleft()
             self._queued.discard(fun)
             self._visit(fun)
+        while self._looked_at:
+            self._looked_at.popitem()[1].drop()
 
     def _visit(self, fun: Fun) -> None:
         self.touched.add(fun)
-        body = fun.body
+        body = self._body(fun)
         grown = True
         while grown:
             grown = False
@@ -951,9 +965,9 @@ class Reach:
         fun = self._declaring(fun, last)
         if element and self.language == "python":
             # What is put into a collection is in it wherever that was made.
-            while fun.index and last not in fun.params and last not in fun.body.definitions:
+            while fun.index and last not in fun.params and last not in self._body(fun).definitions:
                 fun = fun.parent or fun.module.functions[0]
-        if fun.index == 0 or last in fun.body.outer_names:
+        if fun.index == 0 or last in self._body(fun).outer_names:
             if fun.module in self.names.get(last, ()):
                 return False
             self._hold(last, fun.module)
@@ -971,7 +985,7 @@ class Reach:
         """The function, or the file's body, whose variable an assignment means: Go's `=` declares nothing."""
         at = fun
         while self.language == "go" and at.index:
-            defs = at.body.definitions.get(name, ())
+            defs = self._body(at).definitions.get(name, ())
             if name in at.params or any(not isinstance(d.node, f.Assign) or d.node.declares for d in defs):
                 return at
             at = at.parent or fun.module.functions[0]

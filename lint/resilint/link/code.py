@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,6 +20,10 @@ CODE = ("python", "go", "java")
 
 Path = tuple["Arm", ...]
 
+# Most lists of a body are empty, and a program has a hundred thousand of them: these stand for all that are.
+_NO_ARMS: list[Arm] = []
+_NOTHING: list[Any] = []
+
 
 class Arm:
     """A block of a body that may not run: a branch, a loop body, a handler. Arms of one `choice` exclude each other."""
@@ -33,12 +38,15 @@ class Arm:
         self.node = node
         self.kind = kind
         self.parent = parent
-        self.children: list[Arm] = []
+        self.children = _NO_ARMS
         self.choice = choice
         self.always = always
         """It runs whenever its statement does (with body, try body, finally)."""
         if parent is not None:
-            parent.children.append(self)
+            if parent.children:
+                parent.children.append(self)
+            else:
+                parent.children = [self]
 
     def chain(self) -> list[Arm]:
         """This arm and those around it, outermost first."""
@@ -94,7 +102,10 @@ class CallSite:
 def last_name(expr: f.Expr) -> str:
     """The last segment of a name or attribute; empty for anything else."""
     if isinstance(expr, f.Ref):
-        return expr.name.rpartition(".")[2]
+        name = expr.name
+        dot = name.rfind(".")
+        # The same few names are called again and again.
+        return name if dot < 0 else intern(name[dot + 1 :])
     return expr.name if isinstance(expr, f.Field) else ""
 
 
@@ -183,6 +194,36 @@ def walk_block(block: f.Block) -> Iterator[Any]:
         yield from walk(stmt)
 
 
+def declared_types(block: f.Block) -> Iterator[f.Type]:
+    """Types that variables of a block are declared with, as its `Body` has them in its definitions."""
+    for stmt in block:
+        kind = type(stmt)
+        if kind in _SIMPLE:
+            continue
+        if isinstance(stmt, f.Assign):
+            if stmt.type is not None and not stmt.op and any(map(_declares, stmt.targets)):
+                yield stmt.type
+        else:
+            for inner in children(stmt):
+                if isinstance(inner, f.Case | f.Handler):
+                    yield from declared_types(inner.body)
+                elif isinstance(inner, f.Comm):
+                    yield from declared_types((*((inner.op,) if inner.op is not None else ()), *inner.body))
+                elif isinstance(inner, f.Stmt):
+                    yield from declared_types((inner,))
+
+
+def _declares(target: f.Expr) -> bool:
+    """Whether a target gives a name its value."""
+    if isinstance(target, f.Coll):
+        return any(_declares(pair.value) for pair in target.items)
+    return dotted(target) not in ("", "_")
+
+
+_SIMPLE = frozenset((f.Do, f.Return, f.Raise, f.Jump, f.Defer, f.Go, f.Send, f.Def, f.Scope, f.Delete))
+"""Statements with no statement inside."""
+
+
 def leaves(block: f.Block) -> bool:
     """Whether a block always ends by leaving what follows it (return, raise, break, continue, exit)."""
     for stmt in reversed(block):
@@ -206,7 +247,29 @@ _PLAIN = frozenset((f.Ref, f.Lit, f.Fn, f.Type))
 
 
 class Body:
-    """A function's body with its order made explicit: definitions by name, calls with the arms around them."""
+    """A function's body with its order made explicit: definitions by name, calls with the arms around them.
+
+    Its lists are not to be changed: empty ones are shared.
+    """
+
+    __slots__ = (
+        "_arms",
+        "_choices",
+        "_ifs",
+        "_loops",
+        "_named",
+        "_stmts",
+        "_stored",
+        "block",
+        "calls",
+        "definitions",
+        "fn",
+        "news",
+        "outer_names",
+        "returns",
+        "root",
+        "yields",
+    )
 
     def __init__(self, fn: Fun, block: f.Block) -> None:
         self.fn = fn
@@ -217,8 +280,10 @@ class Body:
         self.returns: list[tuple[f.Return, Arm]] = []
         self.yields: list[f.Yield] = []
         self.news: list[tuple[f.New, Arm, f.Stmt]] = []
-        self.stmts: list[tuple[f.Stmt, Arm]] = []
-        self.outer_names: set[str] = set()
+        self.outer_names: frozenset[str] = frozenset()
+        # Beside each other, not in pairs, which would be a tenth of what bodies take.
+        self._stmts: list[f.Stmt] = []
+        self._arms: list[Arm] = []
         self._named: dict[str, list[CallSite]] | None = None
         self._ifs: list[tuple[f.If, Arm]] | None = None
         self._stored: dict[str, list[tuple[str, list[Definition]]]] | None = None
@@ -226,6 +291,18 @@ class Body:
         self._loops: list[f.Node] = []
         self._block(block, self.root)
         self._initialisers()
+        self._loops = _NOTHING
+        self.calls = self.calls or _NOTHING
+        self.returns = self.returns or _NOTHING
+        self.yields = self.yields or _NOTHING
+        self.news = self.news or _NOTHING
+
+    def drop(self) -> None:
+        """Lets go of a body of which nobody holds a part: its arms point at each other, and nobody looks for such rings here."""
+        arms = [self.root]
+        for arm in arms:
+            arms += arm.children
+            arm.children = _NO_ARMS
 
     # ------------------------------------------------------------ building
 
@@ -252,7 +329,11 @@ class Body:
         return self._choices
 
     def _define(self, d: Definition) -> None:
-        self.definitions.setdefault(d.name, []).append(d)
+        known = self.definitions.get(d.name)
+        if known is None:
+            self.definitions[d.name] = [d]
+        else:
+            known.append(d)
 
     def _target(
         self,
@@ -279,7 +360,8 @@ class Body:
             self._expr(target, arm, stmt)
 
     def _stmt(self, stmt: f.Stmt, arm: Arm) -> None:
-        self.stmts.append((stmt, arm))
+        self._stmts.append(stmt)
+        self._arms.append(arm)
         match stmt:
             case f.Assign():
                 if stmt.value is not None:
@@ -382,7 +464,7 @@ class Body:
             case f.Def():
                 self._define(Definition(stmt.name, stmt.kind, stmt.at, stmt.end, arm, None, (), None, stmt, stmt.index))
             case f.Scope():
-                self.outer_names.update(stmt.names)
+                self.outer_names = self.outer_names.union(stmt.names)
             case f.Delete():
                 for target in stmt.targets:
                     self._expr(target, arm, stmt)
@@ -446,12 +528,21 @@ class Body:
 
     # ------------------------------------------------------------ asking
 
+    @property
+    def stmts(self) -> Iterator[tuple[f.Stmt, Arm]]:
+        """Every statement with the arm it stands in, in the order written."""
+        return zip(self._stmts, self._arms, strict=True)
+
     def calls_named(self, last: str) -> list[CallSite]:
         """Calls of what has this last segment, in the order written."""
         if self._named is None:
             self._named = {}
             for site in self.calls:
-                self._named.setdefault(site.last, []).append(site)
+                known = self._named.get(site.last)
+                if known is None:
+                    self._named[site.last] = [site]
+                else:
+                    known.append(site)
         return self._named.get(last, [])
 
     @property
@@ -567,6 +658,18 @@ class Fun:
         if self._body is None:
             self._body = Body(self, self.block)
         return self._body
+
+    @property
+    def held(self) -> Body | None:
+        """Its body, if that was asked for before."""
+        return self._body
+
+    def glance(self) -> f.Block:
+        """The statements of its body for a look at them: decoded for this one time, unless they are held already.
+
+        Who looks keeps no part of them and hands none on: what is asked later has other nodes.
+        """
+        return self._block if self._block is not None else f.decode_block(self.module.facts.bodies[self.index])
 
     @property
     def parent(self) -> Fun | None:
