@@ -88,6 +88,12 @@ _MOST_DOTS = 50
 _LOOKED_AT = 64
 """Bodies that are kept during the pass."""
 
+_NOTHING, _ANYTHING, _WAITS, _GIVES = range(4)
+"""What a name is outside of the program: nothing, something of no concern, a function that waits, what is or gives an object."""
+
+_NEVER = frozenset({f.Lit, f.Fn, f.Fmt, f.Is})
+"""Expressions that hold no object."""
+
 _FEW = 6
 """A method name with more definitions than this says nothing about which is meant where the receiver is not known."""
 
@@ -114,6 +120,14 @@ class Headers:
         self._imported: dict[str, list[tuple[Module, f.Import]]] | None = None
         self._renamed: dict[str, set[str]] | None = None
         self._spoken: dict[str, list[Fun]] | None = None
+        self.nested: dict[Fun, list[Fun]] = {}
+        """Functions that stand directly in another."""
+        self.defaults: dict[Fun, list[tuple[Fun, f.Param]]] = {}
+        """Parameters with a default, by the function or file's body in which that is worked out."""
+        self.fields: dict[str, list[f.Type | None]] = {}
+        """The types that fields are declared with, by name."""
+        self.initial: dict[Fun, list[tuple[Klass, f.ClassField]]] = {}
+        """Fields that begin with something, likewise."""
         for module in names.modules.values():
             if module.language == language:
                 self._add(module)
@@ -139,8 +153,19 @@ class Headers:
                         index[name] = [fun]
                     else:
                         found.append(fun)
+            if fun.index:
+                around = module.functions[max(fun.head.parent, 0)]
+                if around.index:
+                    self.nested.setdefault(around, []).append(fun)
+                for param in fun.head.params:
+                    if param.default is not None:
+                        self.defaults.setdefault(around, []).append((fun, param))
         for klass in module.classes:
             self.classes.setdefault(klass.name, []).append(klass)
+            for field in klass.decl.fields:
+                self.fields.setdefault(field.name, []).append(field.type)
+                if field.init is not None:
+                    self.initial.setdefault(module.functions[max(klass.decl.parent, 0)], []).append((klass, field))
 
     def external(self, module: Module, name: str) -> tuple[str, ...]:
         """The canonical external names a dotted name may start as in a file, by imports alone: by each of its own where they
@@ -534,6 +559,7 @@ class Reach:
         self._gives: dict[str, bool] = {}
         self._reads: dict[Fun, bool] = {}
         self._answers: dict[tuple[Fun, str], bool] = {}
+        self._means: dict[tuple[Module, str], int] = {}
         # First in, first out: what waits its turn is visited once for all that has come to light meanwhile.
         self._queue: deque[Fun] = deque()
         self._queued: set[Fun] = set()
@@ -798,7 +824,7 @@ class Reach:
         return [k for x in (name, *self._headers.renamed.get(name, ())) for k in self._classes.get(x, ())]
 
     def _store(self, name: str, klass: Klass | None, in_test: bool) -> bool:
-        if klass is not None and in_test and not klass.module.is_test:
+        if (klass is not None and in_test and not klass.module.is_test) or self._is_basic(name, klass):
             return False
         known = self.attributes.setdefault((name, in_test), set())
         if klass in known or name == "_":
@@ -808,6 +834,15 @@ class Reach:
             if user.module.is_test or not in_test:
                 self._push(user)
         return True
+
+    def _is_basic(self, name: str, klass: Klass | None) -> bool:
+        """Whether a field of a class, or every field of that name where nobody knows of which, is declared with a type that holds
+        nothing: a number, a text, an error."""
+        if self.language == "python":  # there types are only promised
+            return False
+        field = klass.fields.get(name) if klass is not None else None
+        types = [field.type] if field is not None else self._headers.fields.get(name, [])
+        return bool(types) and all(kind is not None and kind.shape == "plain" and kind.name in _BASIC for kind in types)
 
     def _owner(self, fun: Fun) -> Klass | None:
         scope: Fun | None = fun
@@ -916,16 +951,12 @@ class Reach:
                         continue
                     if self.is_or_holds(d.expr, fun) or (d.kind in _BY_LANGUAGE and self._given_by_language(d.kind, d.expr, fun)):
                         grown |= self._assign(fun, name)
-        for klass in fun.module.classes:
-            if max(klass.decl.parent, 0) == fun.index:
-                for field in klass.decl.fields:
-                    if field.init is not None and self.is_or_holds(field.init, fun):
-                        self._store(field.name, klass, fun.module.is_test)
-        for inner in fun.module.functions[1:]:
-            if max(inner.head.parent, 0) == fun.index:
-                for param in inner.head.params:
-                    if param.default is not None and self.is_or_holds(param.default, fun):
-                        self._hold_local(inner, param.name)
+        for klass, field in self._headers.initial.get(fun, ()):
+            if self.is_or_holds(field.init, fun):
+                self._store(field.name, klass, fun.module.is_test)
+        for inner, param in self._headers.defaults.get(fun, ()):
+            if self.is_or_holds(param.default, fun):
+                self._hold_local(inner, param.name)
         for stmt, _arm in body.returns:
             value = stmt.value
             if fun.head.returns and not any(
@@ -976,9 +1007,8 @@ class Reach:
         if last in held:
             return False
         held.add(last)
-        for inner in fun.module.functions:
-            if inner.parent is fun:
-                self._hold_local(inner, last)
+        for inner in self._headers.nested.get(fun, ()):
+            self._hold_local(inner, last)
         return True
 
     def _declaring(self, fun: Fun, name: str) -> Fun:
@@ -986,7 +1016,11 @@ class Reach:
         at = fun
         while self.language == "go" and at.index:
             defs = self._body(at).definitions.get(name, ())
-            if name in at.params or any(not isinstance(d.node, f.Assign) or d.node.declares for d in defs):
+            if (
+                name in at.params
+                or name in at.head.named_returns
+                or any(not isinstance(d.node, f.Assign) or d.node.declares for d in defs)
+            ):
                 return at
             at = at.parent or fun.module.functions[0]
         return at
@@ -1111,6 +1145,8 @@ class Reach:
 
     def is_or_holds(self, expr: Any, fun: Fun) -> bool:
         """Whether what is stored, passed or returned may be such an object, hold one, or be the module of such functions."""
+        if type(expr) in _NEVER:
+            return False
         return self.holds(expr, fun) or (bool(self._modules) and self._is_module(expr, fun))
 
     def _is_module(self, expr: Any, fun: Fun) -> bool:
@@ -1130,7 +1166,7 @@ class Reach:
             case f.Call():
                 return self._holds_call(expr, fun)
             case f.New():
-                return any(self.gives(full) for full in self.external(fun.module, expr.type.name))
+                return self._outside(fun.module, expr.type.name) == _GIVES
             case f.Lit() | f.Fn():
                 return False
             case f.Fmt() | f.Is():
@@ -1174,7 +1210,19 @@ class Reach:
             )
             if gives and self._holds_name(base, fun):
                 return True
-        return any(self.gives(full) or self.waits(full) for full in self.external(fun.module, name))
+        return self._outside(fun.module, name) >= _WAITS
+
+    def _outside(self, module: Module, name: str) -> int:
+        """What a dotted name of a file is outside of the program, as far as anybody asks; imports do not change, so it is looked up
+        once."""
+        key = (module, name)
+        found = self._means.get(key)
+        if found is None:
+            names = self.external(module, name)
+            gives = any(self.gives(full) for full in names)
+            waits = not gives and any(self.waits(full) for full in names)
+            found = self._means[key] = _GIVES if gives else _WAITS if waits else _ANYTHING if names else _NOTHING
+        return found
 
     def _is_rest(self, name: str, fun: Fun) -> bool:
         """Whether a name is the parameter that takes the rest by name, of a function whose calls all write the names out."""
@@ -1202,9 +1250,9 @@ class Reach:
             receiver = fun.head.params[0].name if fun.is_method else "self"
             if base and self._stored(last, base == receiver, fun):
                 return True  # a class, or a function, that is kept in an attribute
-            names = self.external(fun.module, expr.fn.name)
-            if names:
-                if any(self.gives(full) for full in names):
+            outside = self._outside(fun.module, expr.fn.name)
+            if outside != _NOTHING:
+                if outside == _GIVES:
                     return True
                 # What is imported may be an object that another file of the program made.
                 if last not in self._wrappers and not (base and last in self.giving and self._held_name(base, fun.module)):
