@@ -214,12 +214,13 @@ class Program:
     def described(self, site: CallSite, wanted: Wanted = every) -> Iterator[tuple[Target, CallEntry]]:
         """The targets of a call that knowledge describes, with what it says of them. A call that no described name or alias can
         stand behind, or none of a wanted row, is not resolved."""
-        if self._may_be_described(site, wanted):
+        if self.may_be_described(site, wanted):
             for target in self.targets(site):
                 if target.entry is not None:
                     yield target, target.entry
 
-    def _may_be_described(self, site: CallSite, wanted: Wanted) -> bool:
+    def may_be_described(self, site: CallSite, wanted: Wanted = every) -> bool:
+        """Whether a wanted row may describe a call, by its name and by what is declared."""
         fn, module = site.call.fn, site.fn.module
         if not isinstance(fn, f.Ref | f.Field):
             return True

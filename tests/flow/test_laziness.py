@@ -47,7 +47,7 @@ def all_decoded() -> Iterator[None]:
         patch.object(Reach, "sites", all_sites),
         patch.object(Reach, "_body", lambda self, fun: fun.body),
         patch.object(Names, "calling", all_functions),
-        patch.object(Program, "_may_be_described", lambda self, site, wanted: True),
+        patch.object(Program, "may_be_described", lambda self, site, wanted: True),
     ):
         yield
 

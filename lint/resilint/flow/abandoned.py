@@ -15,6 +15,7 @@ from resilint.flow.spawns import Spawn, family, leaves_by, nodes, short
 from resilint.flow.streams import receiver_of
 from resilint.flow.values import Null, Num, Obj
 from resilint.flow.waits import Wait, waits_handed_over, waits_in
+from resilint.knowledge.index import doing
 from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CallSite, Fun, called_part, dotted, leaves, walk, walk_block
 from resilint.model import Confidence, Fix, Span, Step
@@ -405,7 +406,7 @@ class _Finder:
         setters = self._time_setters
         among = self.program.spawning.may_start
         for site in self.program.sites(lambda last: last in times or last in setters, "java", among=among):
-            if not site.call.args:
+            if not site.call.args or (site.last not in setters and not self.program.may_be_described(site, doing("wait"))):
                 continue
             for target in self.program.targets(site):
                 found = self._left(site, target)
