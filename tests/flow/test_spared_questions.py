@@ -125,3 +125,79 @@ def test_how_long_a_permit_is_kept_is_asked_where_somebody_in_a_hurry_wants_it_t
     monkeypatch.setattr(Worsts, "of_block", noted)
     assert len(list(program.shared_pools.faults())) == found
     assert bool(blocks) is asked
+
+
+def test_what_is_declared_to_be_an_error_or_a_text_holds_no_client(linked: Linked) -> None:
+    program = linked(
+        "p.go",
+        """
+        package p
+
+        import "net/http"
+
+        type Maker struct{ Client *http.Client }
+
+        func (m *Maker) Open() *http.Client { return &http.Client{} }
+
+        type Disk struct{}
+
+        func (d *Disk) Open() error { return nil }
+
+        type Mount struct {
+            Err  error
+            Name string
+            Any  interface{}
+        }
+
+        func use(d *Disk, mount *Mount, m *Maker) (err error) {
+            err = d.Open()
+            mount.Err = d.Open()
+            mount.Any = d.Open()
+            m.Client = m.Open()
+            return
+        }
+        """,
+    )
+    reach = program.reach("go", ("network",))
+    assert {name for name, _ in reach.attributes} == {"Any", "Client"}, "which `Open` is meant is not asked, what it is put into is"
+    assert "err" not in reach.names, "a named result is no variable of the package"
+
+
+def test_the_calls_below_the_last_handlers_are_not_looked_for(linked: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
+    from resilint.flow.spawns import Spawns
+
+    program = linked(
+        "app.py",
+        """
+        from flask import Flask
+
+        app = Flask(__name__)
+
+
+        @app.get("/")
+        def handler():
+            first()
+
+
+        def first():
+            second()
+
+
+        def second():
+            third()
+
+
+        def third():
+            pass
+        """,
+    )
+    asked: list[str] = []
+    callees = Spawns.callees
+
+    def noted(self: Spawns, fn: Any, named: Any = None) -> Any:
+        asked.append(fn.name)
+        return callees(self, fn, named)
+
+    monkeypatch.setattr(Spawns, "callees", noted)
+    list(program.batches())
+    assert asked == ["handler", "first"]

@@ -188,7 +188,7 @@ def test_names_that_nothing_can_find(tmp_path: Path) -> None:
     ]
 
 
-def test_types_may_be_described_in_another_file(tmp_path: Path) -> None:
+def test_typesmay_be_described_in_another_file(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("{library: a, language: python, calls: [{names: [x.Y.z], does: network}]}\n", encoding="utf-8")
     types = {"library": "b", "language": "python", "types": [{"name": "x.Y", "role": "client"}]}
     assert load(["a.yaml", types], tmp_path).of("python").call("x.Y.z") is not None

@@ -40,9 +40,10 @@ def batches_of(program: Program) -> Iterator[Batch]:
     spawning = program.spawning
     near: dict[Fun, None] = {}
     layer = [fn for fn, entry in program.entries.items() if entry.kind == "request" and not program.is_test(fn)]
-    for _ in range(_CALLS + 1):
-        near.update(dict.fromkeys(layer))
+    near.update(dict.fromkeys(layer))
+    for _ in range(_CALLS):
         layer = [callee for fn in layer for _, callee in spawning.callees(fn) if callee not in near and not program.is_test(callee)]
+        near.update(dict.fromkeys(layer))
     given: dict[Fun, list[Spawn]] = {}
     for spawn in program.spawns:
         if spawn.elements and spawn.row.target is not None and spawn.fn in near:
