@@ -30,6 +30,7 @@ DEFAULT_TEST_PATHS = (
     "**/test_*.py",
     "**/*_test.py",
     "**/conftest.py",
+    "**/pytest_plugin.py",
     "**/*_test.go",
     "**/src/test/**",
     "**/src/testFixtures/**",

@@ -109,7 +109,7 @@ class Churn:
 
     def _made_per_call(self) -> Iterator[Fault]:
         for made in self._makers():
-            if self._is_shell(made) or self._is_particular(made):
+            if self._is_shell(made) or self._is_particular(made) or self.program.draws.is_local(made.obj):
                 continue
             round_ = self._dropped_in(made.fn, made.node, made.stmt, made.site, 0, frozenset())
             if round_ is None:

@@ -514,7 +514,7 @@ class Draws:
 
     def _find_pool(self, obj: Obj) -> Pool | None:
         slots, ceiling = self.program.slots, self.program.pools.ceiling
-        if not self._may_be_pooled(obj) or self._is_local(obj):
+        if not self._may_be_pooled(obj) or self.is_local(obj):
             return None
         kept, most, over = ceiling(obj, "idle_connections"), ceiling(obj, "concurrency"), ceiling(obj, "overflow")
         home = next((c.holder for c in (most, kept, over) if c.holder is not None and c.state != "unknown"), None)
@@ -651,7 +651,7 @@ class Draws:
             if obj.kind == "call" and (above := obj.parent) is not None and isinstance(above.node, f.Node)
         }
 
-    def _is_local(self, obj: Obj) -> bool:
+    def is_local(self, obj: Obj) -> bool:
         """Whether it speaks to a database in the same process, which has no connections to speak of."""
         slots = self.program.slots
         table = self.program.knowledge.of(slots.language(obj))

@@ -516,8 +516,9 @@ class Scans:
                 continue
             if self._is_sliced(fn, site.call, results):
                 continue
-            conditions = [c for call in narrowed for c in self._conditions(call)]
-            why = self.why(conditions)
+            conditions = [c for call in narrowed if last_name(call.fn) not in row.drops for c in self._conditions(call)]
+            dropped = [c for call in narrowed if last_name(call.fn) in row.drops for c in self._conditions(call)]
+            why = self.why([*conditions, *_opposites(dropped)])
             if why is None:
                 continue
             begin = next((link for link in reversed(chain) if link.name in row.begins), None)
@@ -682,6 +683,12 @@ class Scans:
         at = f.Ref(method.head.name_at, method.head.name_at + len(method.name.encode()), method.name)
         step = self.program.step(method, at, f"`{method.name}` takes neither a page nor a limit")
         return self._scan(fn, called_part(site.call), kind, why, (step,))
+
+
+def _opposites(conditions: list[Condition]) -> Iterator[Condition]:
+    """What is left where rows are dropped by one flag: those of which it is not true."""
+    if len(conditions) == 1 and conditions[0].op in _EQUAL and {v.lower() for v in conditions[0].values} == {"true"}:
+        yield Condition(conditions[0].column, "=", ("false",))
 
 
 def _bears(fn: Fun, annotations: frozenset[str]) -> bool:

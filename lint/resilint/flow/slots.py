@@ -68,6 +68,8 @@ _NESTED = ("options", "server_settings", "init_command")
 """Arguments of drivers that set variables of the session."""
 _BEGINS = frozenset({"connect", "begin", "cursor", "transaction", "getconn", "acquire", "get_connection", "connection"})
 """Methods from which a function has a connection or transaction of its own."""
+_LINKS = 40
+"""Objects, each made of the next, that are asked for their bounds: a call on the result of a call is one."""
 _NESTED_DEEP = 1
 """Mappings inside of a mapping that are looked into."""
 _WIDER = {
@@ -682,7 +684,7 @@ class Slots:
         key = (obj, wanted)
         found = self._objects.get(key)
         if found is None:
-            if obj in self._busy or len(self._busy) > 12:
+            if obj in self._busy or len(self._busy) > _LINKS:
                 return ()
             self._busy.add(obj)
             try:

@@ -405,6 +405,7 @@ class Timeouts:
                 slot.state == "disabled"
                 and slot.bound.slot in TIME
                 and not self._covered(found)
+                and not _is_read_for(found, all_found)
                 and not self._is_put_back(found.where)
             ):
                 fn, node = found.where
@@ -493,6 +494,22 @@ class Timeouts:
             return True
         slots = (x for source in wait.sources for x in source.slots)
         return any(x.written is not None and x.written[0] is fn and x.written[1] is node for x in slots)
+
+
+def _is_read_for(found: WrittenSlot, others: list[WrittenSlot]) -> bool:
+    """Whether only the sum has no end: each read has one, which is given beside it (`total=None, sock_read=60`)."""
+    fn, node = found.where
+    calls = [site.call for site in fn.body.calls if site.call.at <= node.at and node.end <= site.call.end]
+    if found.slot.bound.slot != "total" or not calls:
+        return False
+    call = min(calls, key=lambda c: c.end - c.at)
+    return any(
+        other.where[0] is fn
+        and call.at <= other.where[1].at < call.end
+        and other.slot.bound.slot in ("read", "io")
+        and other.slot.state == "finite"
+        for other in others
+    )
 
 
 def _severity(fn: Fun) -> Severity | None:

@@ -36,8 +36,9 @@ _LINKS = 32
 """Calls on the result of a call that are followed back to the object they began with: `session.query(…).filter(…).limit(…)`."""
 _LOOPBACK = re.compile(r"(?:https?|wss?)://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])", re.IGNORECASE)
 
+_OWN_MACHINE = re.compile(r"(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?)(?::\d+)?", re.IGNORECASE)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_TESTS = re.compile(r"(?:^|/)(?:tests?|testFixtures|testdata)/|(?:^|/)(?:test_[^/]*|conftest)\.py$|_test\.\w+$")
+_TESTS = re.compile(r"(?:^|/)(?:tests?|testFixtures|testdata)/|(?:^|/)(?:test_[^/]*|conftest|pytest_plugin)\.py$|_test\.\w+$")
 """Paths of tests, in which examples, benchmarks and scripts do not count: those ask peers like any program."""
 
 METHODS_OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
@@ -301,7 +302,7 @@ class _Judge:
         """Whether the peer is a server of the same process, as tests run one; what a test asks by loopback is its own."""
         table = self.resolver.table(wait.fn.module)
         if wait.fn.module.is_test:
-            if self._is_on_loopback(wait):
+            if self._is_on_loopback(wait) or self._is_made_on_loopback(wait):
                 return True
             if wait.fn.module.language == "python" and _TESTS.search(wait.fn.module.path) and self._is_of_fixture(wait):
                 return True
@@ -370,6 +371,21 @@ class _Judge:
             for expr in written
             for node in walk(expr)
         )
+
+    def _is_made_on_loopback(self, wait: Wait) -> bool:
+        """Whether the object that is called, or what it comes from, was given its own machine as the peer."""
+        obj, seen = wait.holder, 0
+        while obj is not None and seen < _LINKS:
+            binds = self.slots.made_with(obj) or ()
+            for node in (n for bind in binds for n in walk(bind.expr)):
+                if isinstance(node, f.Lit) and isinstance(node.value, str) and _OWN_MACHINE.fullmatch(node.value):
+                    return True
+            for bind in binds:
+                flows = self.resolver.ask(bind.expr, bind.frame) if isinstance(bind.expr, f.Ref) else ()
+                if any(isinstance(x.thing, Text) and _OWN_MACHINE.fullmatch(x.thing.known) for x in flows):
+                    return True
+            obj, seen = obj.parent, seen + 1
+        return False
 
     def _is_of_fixture(self, wait: Wait) -> bool:
         """Whether the address that a test asks comes out of what it was given: a fixture, or a field that its set-up has filled."""

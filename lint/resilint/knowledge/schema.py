@@ -974,6 +974,8 @@ class SelectRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Attributes or calls with which a selection begins: `objects`, `select`."""
     narrows: tuple[str, ...]
     """Calls that are given conditions."""
+    drops: tuple[str, ...] = ()
+    """Of these, those that leave out what meets them."""
     brings: tuple[str, ...] = ()
     """Calls that bring the rows; empty: whatever uses the selection does."""
     arity: tuple[int, ...] = ()
