@@ -527,7 +527,7 @@ class Spawns:
             seen.setdefault(fn, None)
         layer = list(seen)
         weak: Reach | None = None
-        for _ in range(_DEEP):
+        for left in range(_DEEP - 1, -1, -1):
             following: list[Fun] = []
             for fn in layer:
                 hit = self._outside(fn)
@@ -536,7 +536,7 @@ class Spawns:
                     if hit[2]:
                         return reach
                     weak = weak or reach
-                for site, callee in self.callees(fn):
+                for site, callee in self.callees(fn) if left else ():
                     if callee not in seen and len(seen) < _MANY:
                         seen[callee] = (fn, site)
                         following.append(callee)
