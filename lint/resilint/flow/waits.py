@@ -624,7 +624,7 @@ class _Judge:
             carrier = self._carrier(holder, enough) or self._carrier(self._part(wait.entry, wait.target.binds), enough)
             if holder is not None and carrier is None and self._outside(holder) and not self._judged_at_call(wait, holder):
                 return
-            if holder is None and carrier is None and self._goes_by_unknown(wait):
+            if holder is None and self._goes_by_unknown(wait, carrier):
                 return
         wait.bound = inf
         if carrier is not None and carrier.frame is not None and isinstance(carrier.node, f.Node):
@@ -662,14 +662,17 @@ class _Judge:
         flows = self.resolver.ask(binds[position].expr, binds[position].frame)
         return next((x.thing for x in flows if isinstance(x.thing, Obj)), None)
 
-    def _goes_by_unknown(self, wait: Wait) -> bool:
-        """Whether a call takes no bound itself, and what it goes by is an argument nobody knows: a cursor of somebody else's."""
-        entry, binds = wait.entry, wait.target.binds
+    def _goes_by_unknown(self, wait: Wait, carrier: Obj | None) -> bool:
+        """Whether a call takes no bound itself, and goes by an argument of which nobody knows what it came from: somebody else's
+        cursor, or one that another library made."""
+        entry = wait.entry
         position = entry.part if entry.part is not None else entry.request
-        if entry.bounds or position is None or not 0 <= position < len(binds) or wait.fn.module.language == "go":
+        if entry.bounds or position is None or position >= len(wait.target.binds) or wait.fn.module.language == "go":
             return False
-        things = [x.thing for x in self.resolver.ask(binds[position].expr, binds[position].frame)]
-        return not any(isinstance(thing, Obj) and not self._outside(thing) for thing in things)
+        if carrier is None:
+            return True
+        made_by = self.resolver.external_type(carrier).partition(".")[0]
+        return entry.part is None and wait.fn.module.language == "python" and made_by != wait.api.partition(".")[0]
 
     def _judged_at_call(self, wait: Wait, holder: Obj) -> bool:
         """A holder that came from outside is judged at the call if the call can take the bound and the type carries none."""
