@@ -79,12 +79,12 @@ def check(program: Program, rules: Iterable[Rule], *, beside: bool = False, prog
     found = Checked()
     _prepare(program, found)
     helper = _Beside(program, others) if beside and others else None
-    found.add(_run(program, told(apart)))
+    found.add(asked(program, told(apart)))
     second = helper.result() if helper is not None else None
     if second is None and others:
         program = program.unasked()
         _prepare(program, Checked())
-        second = _run(program, told(others))
+        second = asked(program, told(others))
     if second is not None:
         found.add(second)
     return found
@@ -123,7 +123,8 @@ def _prepare(program: Program, found: Checked) -> None:
         found.failures.append(failure("", problem))
 
 
-def _run(program: Program, rules: Iterable[Rule]) -> Checked:
+def asked(program: Program, rules: Iterable[Rule]) -> Checked:
+    """Asks one program by rule after rule."""
     found = Checked()
     for rule in rules:
         seen = set()
@@ -165,7 +166,7 @@ def _answer(answers: Connection, program: Program, rules: tuple[Rule, ...]) -> N
     # Ctrl-C is the main process's to answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        answers.send(_run(program, rules))
+        answers.send(asked(program, rules))
     except input_errors():
         answers.send(None)
     answers.close()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from resilint import facts as f
 from resilint.flow.deadlines import Deadlines
@@ -16,8 +17,8 @@ from resilint.flow.values import Bind, ClassVal, Ext, Flow, FnVal, Frame, Hop, O
 from resilint.flow.values import Bound as BoundVal
 from resilint.knowledge.index import Wanted, every
 from resilint.knowledge.schema import Bound, CallEntry
-from resilint.link.code import CallSite, Fun, Module
-from resilint.link.entries import Entry, entries_of
+from resilint.link.code import CODE, CallSite, Fun, Klass, Module
+from resilint.link.entries import Entry, entries_of, renewed_entries
 from resilint.link.names import Names
 from resilint.link.versions import Pin, Versions, said
 from resilint.model import Confidence, Span, Step, Value
@@ -64,6 +65,12 @@ if TYPE_CHECKING:
     from resilint.flow.worst import Worsts
     from resilint.settings import Settings
 
+T = TypeVar("T")
+
+
+def _as_it_is(known: T) -> T:
+    return known
+
 
 class Target(NamedTuple):
     """One thing a call may call."""
@@ -89,6 +96,14 @@ class Program:
         self.knowledge = load(settings.knowledge, settings.folder)
         self.names = Names(files, source, settings.is_test, settings.profile)
         self.resolver = Resolver(self.names, self.knowledge)
+        self.focus: frozenset[str] | None = None
+        """The files about which findings are asked for; `None`: all. See `focused`."""
+        self._kept: dict[str, Any] = {}
+        """What `gathered` and `kept` have found."""
+        self._stale: dict[str, set[str]] = {}
+        """Of each answer in it the files that have changed since."""
+        self._is_part = False
+        """Whether it was put in focus."""
         self._reach: dict[tuple[str, tuple[str, ...]], Reach] = {}
         self._headers: dict[str, Headers] = {}
         self._lines: dict[str, Lines] = {}
@@ -117,8 +132,150 @@ class Program:
         other._forget()
         return other
 
+    def after(self, changed: Mapping[str, f.FileFacts]) -> Program | None:
+        """The program after the text of some files has changed, in focus on them; none where more than their text is another.
+
+        Names, headers and what may hold something that waits are those of this program, made to fit: it is asked no more. What
+        other files' answers rested on in these ones is asked anew where it is known, else left as it was.
+        """
+        for path, facts in changed.items():
+            known = self.files.get(path)
+            if known is None or known.kind != facts.kind or facts.kind == "text":
+                return None
+        other = self.focused(changed)
+        other.files = {**self.files, **changed}
+        for stale in other._stale.values():
+            stale.update(changed)
+        for path, facts in changed.items():
+            modules = self.names.modules
+            old = modules.get(path)
+            self.names.replace(path, facts)
+            other._lines.pop(path, None)
+            new = self.names.modules.get(path)
+            if self.names.modules is not modules or (old is None) != (new is None):
+                return None
+            if old is None or new is None:
+                continue
+            if (headers := other._headers.get(new.language)) is not None:
+                headers.exchange(old, new)
+            for reach in other._reach.values():
+                if reach.language == new.language:
+                    reach.exchange(other, old, new)
+        return other
+
+    def focused(self, paths: Iterable[str]) -> Program:
+        """The same program, asked about some files only, with no question answered yet.
+
+        What findings begin with (functions, calls, settings: `starts` and its kin) is taken from these files; what questions lead
+        to, the callers, definitions and settings, is that of the whole program. So what it says of the files is true of the whole,
+        but it may lack what begins elsewhere and is reported here. What was `gathered` and `kept` still holds but for files that
+        have changed since.
+        """
+        other = self.unasked()
+        other.focus = frozenset(paths)
+        other._is_part = True
+        other._kept = dict(self._kept)
+        other._stale = {name: set(self._stale.get(name, ())) for name in self._kept}
+        other._reach = dict(self._reach)
+        for reach in other._reach.values():
+            reach.program = other
+        return other
+
+    def in_focus(self, where: Fun | Module | str) -> bool:
+        """Whether findings may begin in a file, or the file of a function."""
+        if self.focus is None:
+            return True
+        return (where if isinstance(where, str) else where.module.path if isinstance(where, Fun) else where.path) in self.focus
+
+    def gathered(
+        self,
+        name: str,
+        find: Callable[[], Iterable[T]],
+        place: Callable[[T], tuple[Any, ...]],
+        rests_on: Callable[[T], Iterable[Fun]] = lambda one: (),
+        again: Callable[[T], Iterable[T]] = lambda one: (one,),
+    ) -> tuple[T, ...]:
+        """What `find` finds beginning at `starts`, of all files: files are looked at again only after they have changed.
+
+        `place` gives the path last, preceded by what else decides the order of files; within a file the order found holds.
+        `rests_on`: the functions that one of them was found through. Where such a one has changed, `again` finds it anew.
+        """
+
+        def renewed(known: tuple[T, ...]) -> tuple[T, ...]:
+            changed = self.focus or frozenset()
+            others: list[T] = []
+            asked: set[int] = set()
+            for one in known:
+                if place(one)[-1] in changed:
+                    continue
+                if not any(fn.module.path in changed for fn in rests_on(one)):
+                    others.append(one)
+                elif (call := id(getattr(one, "site", one))) not in asked:
+                    # A call may be several of them: all are found at once.
+                    asked.add(call)
+                    others += again(one)
+            fresh = [one for one in find() if place(one)[-1] in changed]
+            return tuple(sorted((*others, *fresh), key=place))
+
+        return self.kept(name, lambda: tuple(find()), renewed)
+
+    def kept(self, name: str, whole: Callable[[], T], renewed: Callable[[T], T]) -> T:
+        """An answer about all of the program, which takes all of it to find. After files have changed, `renewed` makes what was
+        found before fit them: it is asked in focus on these."""
+        known = self._kept.get(name)
+        changed = self._stale.pop(name, set())
+        if known is None or not self._is_part:
+            with self._focus_on(None):
+                found = whole()
+        elif changed:
+            # What is found on the way is of these too.
+            with self._focus_on(frozenset(changed).union(self.focus or ())):
+                found = renewed(known)
+        else:
+            return cast("T", known)
+        self._kept[name] = found
+        self._stale[name] = set()
+        return found
+
+    def settled(self, name: str, find: Callable[[], T]) -> T:
+        """An answer that rests on settings and on which files there are: it holds until a file with settings changes."""
+        files = (self.files[path] for path in self._stale.get(name, ()) if path in self.files)
+        if any(facts.settings or facts.kind not in CODE for facts in files):
+            self._kept.pop(name, None)
+        return self.kept(name, find, _as_it_is)
+
+    def files_of_code(self, name: str, wanted: Callable[[Module], bool], *languages: str) -> frozenset[str]:
+        """The paths of the files of code of which something holds that is said in them; `name`: of the question."""
+
+        def found() -> frozenset[str]:
+            return frozenset(module.path for module in self.start_modules(*languages) if wanted(module))
+
+        return self.kept(name, found, lambda known: frozenset(path for path in known if not self.in_focus(path)) | found())
+
+    def renewed(self, functions: Iterable[Fun]) -> frozenset[Fun]:
+        """Functions that were found before files in focus have changed, as these have them now: those of the same name."""
+        found = set()
+        for fn in functions:
+            if not self.in_focus(fn):
+                found.add(fn)
+            elif (module := self.names.modules.get(fn.module.path)) is not None:
+                found.update(same for same in module.functions if same.head.qual == fn.head.qual)
+        return frozenset(found)
+
+    @contextmanager
+    def _focus_on(self, paths: frozenset[str] | None) -> Iterator[None]:
+        focus, self.focus = self.focus, paths
+        try:
+            yield
+        finally:
+            self.focus = focus
+
     def _forget(self) -> None:
         self.resolver = Resolver(self.names, self.knowledge)
+        self._kept = {}
+        self._stale = {}
+        self._is_part = False
+        self.focus = None
         self._reach = {}
         self._targets = {}
         for name in [n for n, v in vars(type(self)).items() if isinstance(v, cached_property)]:
@@ -172,6 +329,64 @@ class Program:
         for module in self.names.modules.values():
             if not languages or module.language in languages:
                 yield from module.functions
+
+    def start_modules(self, *languages: str) -> Iterator[Module]:
+        """The files of code that findings begin in: those in focus. What must see all of the program asks `names.modules`."""
+        modules = self.names.modules
+        for path in modules if self.focus is None else sorted(self.focus & modules.keys()):
+            if not languages or modules[path].language in languages:
+                yield modules[path]
+
+    def start_files(self) -> Iterator[tuple[str, f.FileFacts]]:
+        """The files of any kind that findings begin in, in order of paths."""
+        for path in sorted(self.files if self.focus is None else self.focus & self.files.keys()):
+            yield path, self.files[path]
+
+    def starts(self, *languages: str) -> Iterator[Fun]:
+        """The functions that findings begin with: as `functions`, of the files in focus."""
+        for module in self.start_modules(*languages):
+            yield from module.functions
+
+    def start_classes(self) -> Iterator[Klass]:
+        """The classes that findings begin with, in order of paths."""
+        for module in self.start_modules():
+            yield from module.classes
+
+    @property
+    def start_waits(self) -> Iterator[Wait]:
+        """Those of `all_waits` that findings begin with: waits elsewhere that rest on something in focus may be mended there."""
+        return (wait for wait in self.all_waits if self.in_focus(wait.fn) or any(map(self.in_focus, wait.rests_on())))
+
+    @property
+    def start_spawns(self) -> Iterator[Spawn]:
+        """Those of `spawns` that findings begin with."""
+        return (spawn for spawn in self.spawns if self.in_focus(spawn.fn))
+
+    def start_sites(
+        self, wanted: Callable[[str], bool], *languages: str, among: Callable[[Module], bool] | None = None
+    ) -> Iterator[CallSite]:
+        """As `sites`, of the files in focus."""
+        for fn in self.start_calling(wanted, *languages):
+            if among is None or among(fn.module):
+                for site in fn.body.calls:
+                    if wanted(site.last):
+                        yield site
+
+    def start_calling(self, wanted: Callable[[str], bool], *languages: str) -> list[Fun]:
+        """As `names.calling`, of the files in focus."""
+        if self.focus is None:
+            return self.names.calling(wanted, *languages)
+        return [fn for fn in self.starts(*languages) if any(wanted(c.rpartition(".")[2].rstrip("{")) for c in fn.head.calls)]
+
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        """Names of the functions and classes of the program."""
+
+        def found() -> frozenset[str]:
+            functions = (fn.name for fn in self.starts() if fn.head.kind != "lambda")
+            return frozenset((*functions, *(klass.name for klass in self.start_classes())))
+
+        return self.kept("own names", found, lambda known: known | found())
 
     def is_test(self, fn: Fun) -> bool:
         """Whether it lies in test code, an example or a one-off script."""
@@ -292,7 +507,7 @@ class Program:
     @cached_property
     def entries(self) -> dict[Fun, Entry]:
         """Functions that code outside the program calls: handlers, workers, jobs, callbacks."""
-        return entries_of(self)
+        return self.kept("entries", lambda: entries_of(self), lambda known: renewed_entries(self, known))
 
     @cached_property
     def slots(self) -> Slots:
@@ -457,7 +672,11 @@ class Program:
     @cached_property
     def spawns(self) -> tuple[Spawn, ...]:
         """Every place where work starts beside its caller."""
-        return tuple(self.spawning.all())
+        from resilint.flow.spawns import Spawn
+
+        return self.gathered(
+            "spawns", self.spawning.all, lambda spawn: (spawn.fn.module.path,), Spawn.rests_on, self.spawning.found_again
+        )
 
     @cached_property
     def churn(self) -> Churn:
@@ -476,11 +695,11 @@ class Program:
     @cached_property
     def all_fanouts(self) -> tuple[Fanout, ...]:
         """Spawns without a limit that grow with input, data or events, around something that waits for a peer."""
-        return tuple(self.spawning.fanouts())
+        return self.gathered("fanouts", self.spawning.fanouts, lambda fanout: (fanout.spawn.fn.module.path,))
 
     def fanouts(self) -> Iterator[Fanout]:
         """The same, one after the other."""
-        return iter(self.all_fanouts)
+        return (fanout for fanout in self.all_fanouts if self.in_focus(fanout.spawn.fn))
 
     def batches(self) -> Iterator[Batch]:
         """Loops with waits over what a request brings, whatever its size."""
@@ -656,9 +875,19 @@ class Program:
     @cached_property
     def all_waits(self) -> tuple[Wait, ...]:
         """Every place where code stands still for something outside, with its bounds."""
-        from resilint.flow.waits import waits_of
+        from resilint.flow.waits import Wait, waits_at, waits_handed_over, waits_of
 
-        return tuple(waits_of(self, "network", "query", "connect"))
+        def place(wait: Wait) -> tuple[int, str]:
+            module = wait.fn.module
+            return CODE.index(module.language), module.path
+
+        kinds = ("network", "query", "connect")
+
+        def again(wait: Wait) -> Iterator[Wait]:
+            yield from waits_at(self, [wait.site], *kinds)
+            yield from waits_handed_over(self, wait.site, *kinds)
+
+        return self.gathered("waits", lambda: waits_of(self, *kinds), place, Wait.rests_on, again)
 
     def headers(self, language: str) -> Headers:
         """The names that the files of a language write."""
@@ -680,8 +909,8 @@ class Program:
         return found
 
     def waits(self, *kinds: str) -> Iterator[Wait]:
-        """Waits of the given kinds (`network`, `query`, `wait` …)."""
-        return (wait for wait in self.all_waits if wait.kind in kinds)
+        """Waits of the given kinds (`network`, `query`, `wait` …) that findings begin with."""
+        return (wait for wait in self.start_waits if wait.kind in kinds)
 
     def statistics(self) -> dict[str, int]:
         """How many waits are bounded, endless and unknown."""

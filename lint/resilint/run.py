@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from resilint.cache import Cache
-from resilint.checking import Checked, Failure, check, failure, input_errors, is_worth_a_process
+from resilint.checking import Checked, Failure, asked, check, failure, input_errors, is_worth_a_process
 from resilint.discover import HEAD, MAX_BYTES, Discovery, Source, discover, every_path, is_own, kind_of_content, kind_of_name
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE, UNUSED_SUPPRESSION
 from resilint.facts import FileFacts
@@ -207,6 +207,8 @@ class Session:
         self._reading: Reading | None = None
         self._program: Program | None = None
         self._began = 0
+        self.follows = False
+        """Whether the program is kept in focus on what has changed last, for `glimpse`: `update` takes over what it knows."""
         self._discovery = self._discovered()
         sources = self._discovery.sources
         self._earlier: Earlier | None = None
@@ -288,8 +290,12 @@ class Session:
             # Modules and pinned versions of everything may have changed with it.
             self._program = None
         if self._program is not None and len(changes) <= _MANY:
-            for path in changes:
-                self._program.replace(path, self._intake.files.get(path))
+            if self.follows:
+                known = {path: facts for path in changes if (facts := self._intake.files.get(path)) is not None}
+                self._program = self._program.after(known) if len(known) == len(changes) else None
+            else:
+                for path in changes:
+                    self._program.replace(path, self._intake.files.get(path))
         else:
             self._program = None
         found = self._discovery
@@ -386,6 +392,37 @@ class Session:
             scopes=scopes_in(files),
             judged=_judge(scope, settings, known, _complete(rules, failures), {failure.path for failure in failures}),
         )
+
+    @property
+    def followed(self) -> Program | None:
+        """The program as far as it could be followed; none if it had to be linked anew."""
+        return self._program
+
+    def rest(self) -> None:
+        """Drops what a followed program has answered, but for what is of use after the next change."""
+        if self._program is not None:
+            self._program = self._program.focused(())
+
+    def glimpse(self, rules: tuple[Rule, ...], known: tuple[Rule, ...], paths: Iterable[str]) -> list[tuple[Finding, str]]:
+        """What rules find now in some files of a followed program, beginning there, with fingerprints.
+
+        That may be less than `result` has of them, as `Program.focused` says, and no comment is called unused for it. A rule that
+        fails finds nothing: `result` tells of that.
+        """
+        assert self._program is not None
+        wanted = frozenset(paths)
+        if self._program.focus != wanted:
+            self._program = self._program.focused(wanted)
+        program, settings, files = self._program, self.settings, self._intake.files
+        checked = asked(program, rules)
+        unreadable = _unreadable({}, {path: brief_of(files[path]) for path in wanted if path in files}, self.texts, settings)
+        running = {rule.code for rule in rules}
+        found = [finding for finding in (*unreadable, *checked.findings) if finding.code in running and finding.span.path in wanted]
+        comments = {path: files[path].suppressions for path in wanted if path in files and files[path].suppressions}
+        found = apply(found, comments, self.texts.lines, known, (), require_reason=_requires_reason(settings))
+        found = [x for x in _filtered(found, self.scope, settings, known) if x.confidence >= settings.confidence]
+        marks = marks_of(found, files, self.texts.lines)
+        return [(_moved(finding, self.scope), mark) for finding, mark in zip(found, fingerprints(marks), strict=True)]
 
     def _put_away(self) -> None:
         """Writes what the cache is to keep, and closes it: what comes next takes long, or forks."""
@@ -489,7 +526,7 @@ def _as_reading(scope: Scope, settings: Settings, discovery: Discovery, intake: 
     reading = Reading(
         intake.files, intake.files.briefs(), skipped=skipped, not_checked=_not_checked(scope, intake, skipped, settings)
     )
-    reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake, texts, settings)
+    reading.findings += _unreadable({**discovery.unreadable, **intake.unreadable}, intake.files.briefs(), texts, settings)
     reading.failures += [Failure(scope.shown(path), message) for path, message in intake.failed.items()]
     return reading
 
@@ -645,10 +682,10 @@ def last_run() -> Iterator[None]:
 # ---------------------------------------------------------------- findings
 
 
-def _unreadable(unreadable: Mapping[str, str], intake: Intake, texts: Texts, settings: Settings) -> Iterator[Finding]:
+def _unreadable(unreadable: Mapping[str, str], briefs: Mapping[str, Brief], texts: Texts, settings: Settings) -> Iterator[Finding]:
     for path, why in unreadable.items():
         yield UNREADABLE_FILE.finding(Span(path, 1, 1, 1, 1), f"file cannot be read: {why[:1].lower()}{why[1:]}")
-    for path, brief in intake.files.briefs().items():
+    for path, brief in briefs.items():
         if brief.errors and not _is_template(path, [error.message for error in brief.errors], texts):
             first = min(brief.errors, key=lambda error: error.at)
             more = len(brief.errors) - 1

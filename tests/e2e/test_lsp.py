@@ -932,6 +932,47 @@ def test_where_no_process_can_be_forked_all_is_done_by_one(root: Path, acme: dic
     run(test)
 
 
+def test_a_large_program_has_a_first_answer_and_then_the_whole_one(root: Path) -> None:
+    """What it says is followed from change to change, whichever of the two comes when."""
+
+    async def test() -> None:
+        async with editing(root, environment={"RESILINT_LSP_FIRST_FROM": "0"}) as editor:
+            uri = editor.open(root / "app.py")
+            assert codes(await editor.diagnostics(uri)) == [(4, "RS101")]
+            for number in range(5):
+                above = "# x\n" * number
+                assert codes(await editor.diagnostics(uri, editor.type(uri, above + APP))) == [(4 + number, "RS101")]
+            assert codes(await editor.diagnostics(uri, editor.type(uri, BOUNDED))) == []
+            version = editor.type(uri, APP)
+            assert codes(await editor.diagnostics(uri, version)) == [(4, "RS101")]
+            other = editor.open(root / "client.py", CLIENT.replace("Session()", "Session()\nsession.get(url)"))
+            assert codes(await editor.diagnostics(other)) == [(3, "RS101")]
+            assert {tuple(codes(list(one.diagnostics))) for one in editor.published[uri] if one.version == version} == {
+                ((4, "RS101"),)
+            }
+
+    run(test)
+
+
+def test_where_diagnostics_are_asked_for_the_first_answer_is_one(root: Path) -> None:
+    async def test() -> None:
+        async with editing(root, capabilities=PULL, environment={"RESILINT_LSP_FIRST_FROM": "0"}) as editor:
+            uri = editor.open(root / "app.py")
+
+            async def pulled() -> list[tuple[int, Any]]:
+                params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+                report = await asyncio.wait_for(editor.text_document_diagnostic_async(params), PATIENCE)
+                assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
+                return codes(list(report.items))
+
+            assert await pulled() == [(4, "RS101")]
+            for text, wanted in ((BOUNDED, []), ("\n" + APP, [(5, "RS101")]), (BOUNDED, []), (APP, [(4, "RS101")])):
+                editor.type(uri, text)
+                assert await pulled() == wanted
+
+    run(test)
+
+
 def test_leaving_without_a_word_is_an_error_and_ends_every_process(root: Path) -> None:
     async def test() -> None:
         editor = Editor()

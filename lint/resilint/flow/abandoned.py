@@ -59,7 +59,7 @@ class _Finder:
     def stuck_sends(self) -> Iterator[Abandoned]:
         """Sends on unbuffered channels whose only receiver may have left."""
         seen: set[tuple[Fun, str]] = set()
-        for spawn in self.program.spawns:
+        for spawn in self.program.start_spawns:
             if spawn.unit != "goroutine" or self.program.is_test(spawn.fn):
                 continue
             for body in spawn.bodies:
@@ -208,7 +208,7 @@ class _Finder:
         """Joins with a timeout whose work goes on when it is over."""
         among = self.program.spawning.may_start
         times = self._join_times("python")
-        for site in self.program.sites(times.__contains__, "python", among=among):
+        for site in self.program.start_sites(times.__contains__, "python", among=among):
             if not _may_be_timed(site.call, times[site.last]):
                 continue
             for target, entry in self.program.described(site):
@@ -405,7 +405,7 @@ class _Finder:
         times = self._join_times("java")
         setters = self._time_setters
         among = self.program.spawning.may_start
-        for site in self.program.sites(lambda last: last in times or last in setters, "java", among=among):
+        for site in self.program.start_sites(lambda last: last in times or last in setters, "java", among=among):
             if not site.call.args or (site.last not in setters and not self.program.may_be_described(site, doing("wait"))):
                 continue
             for target in self.program.targets(site):
@@ -518,7 +518,7 @@ class _Finder:
 
     def dropped_tasks(self) -> Iterator[Abandoned]:
         """Tasks started while a request is handled that nobody holds, and that may never end."""
-        for spawn in self.program.spawns:
+        for spawn in self.program.start_spawns:
             if (
                 spawn.unit != "task"
                 or not spawn.dropped

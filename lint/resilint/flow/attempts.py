@@ -17,7 +17,7 @@ from resilint.flow.routes import Route, Routes
 from resilint.flow.surfaces import project_of
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Bound, FnVal, Obj, Text
-from resilint.flow.waits import Wait, waits_in
+from resilint.flow.waits import Wait, waits_at, waits_in
 from resilint.link.code import CallSite, Fun, last_name, walk
 from resilint.model import Confidence, Span, Step, Value
 
@@ -102,11 +102,12 @@ class Attempts:
     # ------------------------------------------------------------ code
 
     def _of_code(self) -> Iterator[Chain]:
-        for fn in sorted(self._layered, key=lambda one: one.key):
+        for fn in sorted(filter(self.program.in_focus, self._layered), key=lambda one: one.key):
             around = self._around(fn)
             yield (self._inside(fn) or Chain(())).inside(around)
         for wait, policy in self._clients.values():
-            yield Chain((), None).inside([*_layers([policy]), *self._routed(wait)])
+            if self.program.in_focus(wait.fn):
+                yield Chain((), None).inside([*_layers([policy]), *self._routed(wait)])
 
     def _around(self, fn: Fun) -> list[Layer]:
         return _layers(reversed(self.policies.of_function(fn)))
@@ -114,12 +115,26 @@ class Attempts:
     @cached_property
     def _clients(self) -> dict[int, tuple[Wait, Policy | None]]:
         """Calls of clients that repeat by themselves or whose host a proxy repeats, by the identity of the call."""
-        out: dict[int, tuple[Wait, Policy | None]] = {}
-        # Stubs that are generated are seen where a layer stands around them.
-        inside = (
-            wait for fn in sorted(self._layered, key=lambda one: one.key) for wait in waits_in(self.program, fn, "network", "query")
+        found = self.program.gathered(
+            "repeating clients",
+            self._find_clients,
+            lambda pair: (pair[0].fn.module.path,),
+            lambda pair: pair[0].rests_on(),
+            lambda pair: self._repeating(waits_at(self.program, [pair[0].site], "network", "query")),
         )
-        for wait in (*self.program.all_waits, *inside):
+        out: dict[int, tuple[Wait, Policy | None]] = {}
+        for wait, policy in found:
+            out.setdefault(id(wait.site.call), (wait, policy))
+        return out
+
+    def _find_clients(self) -> Iterator[tuple[Wait, Policy | None]]:
+        # Stubs that are generated are seen where a layer stands around them.
+        layered = sorted(filter(self.program.in_focus, self._layered), key=lambda one: one.key)
+        inside = (wait for fn in layered for wait in waits_in(self.program, fn, "network", "query"))
+        return self._repeating((*self.program.start_waits, *inside))
+
+    def _repeating(self, waits: Iterable[Wait]) -> Iterator[tuple[Wait, Policy | None]]:
+        for wait in waits:
             if wait.fn.module.is_test or wait.kind == "connect":
                 continue
             holder = wait.holder
@@ -128,8 +143,7 @@ class Attempts:
             if policy is not None and not _layers([policy]):
                 policy = None
             if policy is not None or (self.routes.all and self._routed(wait)):
-                out.setdefault(id(wait.site.call), (wait, policy))
-        return out
+                yield wait, policy
 
     def _may_repeat(self, holder: Obj) -> bool:
         """Whether knowledge says of a client's type, or of one in front of it, that it repeats."""
@@ -147,6 +161,13 @@ class Attempts:
     @cached_property
     def _layered(self) -> frozenset[Fun]:
         """Functions with a layer of their own outside of clients: a loop, a policy around them, one that runs what it is given."""
+        return self.program.kept(
+            "layered",
+            self._find_layered,
+            lambda known: frozenset(fn for fn in known if not self.program.in_focus(fn)) | self._find_layered(),
+        )
+
+    def _find_layered(self) -> frozenset[Fun]:
         out = {loop.fn for loop in self.program.retries.all() if _counts(loop.tries)}
         for fn in self.policies.with_policies():
             applied = (*self.policies.of_function(fn), *self._runs(fn).values(), *(policy for _, policy in self.policies.loops(fn)))

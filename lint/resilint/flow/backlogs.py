@@ -79,6 +79,9 @@ class Backlogs:
     @cached_property
     def _documents(self) -> list[tuple[BacklogRow, str, tuple[f.Setting, ...]]]:
         """Documents of settings that a row speaks of, also only of its policies."""
+        return self.program.settled("backlogs", self._find_documents)
+
+    def _find_documents(self) -> list[tuple[BacklogRow, str, tuple[f.Setting, ...]]]:
         found: list[tuple[BacklogRow, str, tuple[f.Setting, ...]]] = []
         for path in sorted(self.program.files):
             facts = self.program.files[path]
@@ -172,11 +175,19 @@ class Backlogs:
     @cached_property
     def _imported(self) -> dict[str, set[str]]:
         """What the files of each language import, tests left out, with every package above it."""
-        written: dict[str, set[str]] = {}
-        for module in self.program.names.modules.values():
-            if not module.is_test:
-                written.setdefault(module.language, set()).update(module.imported)
-        return written
+
+        def found() -> dict[str, set[str]]:
+            written: dict[str, set[str]] = {}
+            for module in self.program.start_modules():
+                if not module.is_test:
+                    written.setdefault(module.language, set()).update(module.imported)
+            return written
+
+        def renewed(known: dict[str, set[str]]) -> dict[str, set[str]]:
+            more = found()
+            return {language: known.get(language, set()) | more.get(language, set()) for language in known.keys() | more.keys()}
+
+        return self.program.kept("imported", found, renewed)
 
     def _in_code(self) -> Iterator[Fault]:
         for declared in self._declarations():
@@ -191,7 +202,7 @@ class Backlogs:
             found = {fn for last in lasts for name in (last, last + "{") for fn in callers.get(name, ())}
             for fn in sorted(found, key=lambda fn: fn.key):
                 module = fn.module
-                if module.language != language or module.is_test:
+                if module.language != language or module.is_test or not self.program.in_focus(fn):
                     continue
                 # What is handed over needs no import in Python.
                 near = [row for row, modules in rows if language == "python" or not modules.isdisjoint(module.imported)]
@@ -347,7 +358,7 @@ class Backlogs:
             def near(module: Module, modules: frozenset[str] = modules, language: str = language) -> bool:
                 return not module.is_test and (language == "python" or not modules.isdisjoint(module.imported))
 
-            for site in self.program.sites(lasts.__contains__, language, among=near):
+            for site in self.program.start_sites(lasts.__contains__, language, among=near):
                 yield from self._judge_consumer(site, [row for row, _ in consuming])
 
     def _judge_consumer(self, site: CallSite, rows: list[ConsumeRow]) -> Iterator[Fault]:
@@ -393,8 +404,8 @@ class Backlogs:
         """Settings of prefetch in code that are 0."""
         names = self.words.of("prefetch_settings")
         lower = [name.lower().encode() for name in sorted(names)]
-        for module in self.program.names.modules.values():
-            if module.language != "python" or module.is_test or not _may_configure(module, names):
+        for module in self.program.start_modules("python"):
+            if module.is_test or not _may_configure(module, names):
                 continue
             if not any(name in self.program.source(module.path).lower() for name in lower):
                 continue

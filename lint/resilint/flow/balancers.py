@@ -167,7 +167,7 @@ class Balancers:
 
     @cached_property
     def _blocks(self) -> tuple[_Block, ...]:
-        return tuple(self._find())
+        return self.program.settled("balancers", lambda: tuple(self._find()))
 
     def _find(self) -> Iterator[_Block]:
         needs = [(row, _needs(row)) for row in self.rows]

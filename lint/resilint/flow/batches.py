@@ -38,17 +38,24 @@ class Batch:
 def batches_of(program: Program) -> Iterator[Batch]:
     """Loops over collections of a request whose size nothing checks, each handler's outermost ones."""
     spawning = program.spawning
-    near: dict[Fun, None] = {}
-    layer = [fn for fn, entry in program.entries.items() if entry.kind == "request" and not program.is_test(fn)]
-    near.update(dict.fromkeys(layer))
-    for _ in range(_CALLS):
-        layer = [callee for fn in layer for _, callee in spawning.callees(fn) if callee not in near and not program.is_test(callee)]
+
+    def found() -> frozenset[Fun]:
+        near: dict[Fun, None] = {}
+        handlers = (fn for fn, entry in program.entries.items() if entry.kind == "request" and program.in_focus(fn))
+        layer = [fn for fn in handlers if not program.is_test(fn)]
         near.update(dict.fromkeys(layer))
+        for _ in range(_CALLS):
+            called = (callee for fn in layer for _, callee in spawning.callees(fn))
+            layer = [callee for callee in called if callee not in near and not program.is_test(callee)]
+            near.update(dict.fromkeys(layer))
+        return frozenset(near)
+
+    near = program.kept("near requests", found, lambda known: program.renewed(known) | found())
     given: dict[Fun, list[Spawn]] = {}
-    for spawn in program.spawns:
+    for spawn in program.start_spawns:
         if spawn.elements and spawn.row.target is not None and spawn.fn in near:
             given.setdefault(spawn.fn, []).append(spawn)
-    for fn in sorted(near, key=lambda fn: fn.key):
+    for fn in sorted(filter(program.in_focus, near), key=lambda fn: fn.key):
         taken: list[tuple[int, int]] = []
         for loop in _loops(program, fn):
             if any(low <= loop.at < high for low, high in taken):

@@ -63,7 +63,7 @@ class Blocking:
     # ------------------------------------------------------------ event loops
 
     def _on_loops(self) -> Iterator[PoolFault]:
-        for fn in self.program.functions("python"):
+        for fn in self.program.starts("python"):
             if not fn.head.is_async or self.program.is_test(fn):
                 continue
             if not any(self._worth(call, fn) for call in fn.head.calls):
@@ -103,6 +103,27 @@ class Blocking:
     @cached_property
     def _blocked(self) -> frozenset[Fun]:
         """Functions that may block, themselves or in what they call, by names alone: plain ones of the program."""
+        return self.program.kept("blocked", self._find_blocked, self._renew_blocked)
+
+    def _renew_blocked(self, known: frozenset[Fun]) -> frozenset[Fun]:
+        """The same after files have changed; what calls their functions elsewhere is left as it was."""
+        found = {fn for fn in known if not self.program.in_focus(fn)}
+        named = {fn.name for fn in found}
+        own = [fn for fn in self.program.starts("python") if not fn.head.is_async and not fn.head.is_generator]
+        grown = True
+        while grown:
+            grown = False
+            for fn in own:
+                if fn not in found and any(
+                    called.rpartition(".")[2] in named or self._may_block(called, fn) or _is_handed_in(called, fn)
+                    for called in fn.head.calls
+                ):
+                    found.add(fn)
+                    named.add(fn.name)
+                    grown = True
+        return frozenset(found)
+
+    def _find_blocked(self) -> frozenset[Fun]:
         plain = [fn for fn in self.program.functions("python") if not fn.head.is_async and not fn.head.is_generator]
         users: dict[str, list[Fun]] = {}
         known = frozenset(plain)
@@ -229,7 +250,7 @@ class Blocking:
             kind = task.shared
             if kind is None or self.program.is_test(task.fn) or not self._is_scarce(kind, task.fn):
                 continue
-            if any(name in self._replaced for name in kind.instances):
+            if not self.program.in_focus(task.fn) or any(name in self._replaced for name in kind.instances):
                 continue
             if task.spawn.bodies and all(body.head.is_async for body in task.spawn.bodies):
                 continue
@@ -254,7 +275,7 @@ class Blocking:
             if (kind := table.type(name.rpartition(".")[0])) is not None and kind.role == "value"
         }
         own = {fn.name for fn in self.program.functions("java")}
-        for site in self.program.sites(lambda last: last in rows and last not in own, "java"):
+        for site in self.program.start_sites(lambda last: last in rows and last not in own, "java"):
             if (site.fn.module.path, site.call.at, site.call.end) in known or site.call.args:
                 continue
             name, row = rows[site.last]
@@ -315,7 +336,7 @@ class Blocking:
         table = self.program.knowledge.of("java")
         rows = {n: c for lib in table.libraries for c in lib.calls if c.spawn is not None and c.spawn.decorates for n in c.names}
         words = {name.rpartition(".")[2] for name in rows}
-        for fn in self.program.functions("java"):
+        for fn in self.program.starts("java"):
             for annotation in fn.head.decorators:
                 written = dotted(annotation.fn if isinstance(annotation, f.Call) else annotation)
                 if written.rpartition(".")[2] not in words or fn.module.is_test or _has_value(annotation):

@@ -41,7 +41,11 @@ def _classes(program: Program) -> Iterator[list[Fun]]:
     """The methods of each class with a field that one of them lengthens and another one writes."""
     for language in LANGUAGES:
         groups: dict[tuple[str, str], list[Fun]] = {}
-        for fn in program.functions(language):
+        # The methods of a type of Go stand in any file of its folder.
+        folders = {module.folder for module in program.start_modules("go")} if language == "go" else set()
+        for fn in program.functions("go") if language == "go" else program.starts(language):
+            if language == "go" and fn.module.folder not in folders:
+                continue
             if fn.module.is_test or not fn.is_method:
                 continue
             owner = fn.head.receiver if language == "go" else fn.head.qual.rpartition(".")[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.lists import BEST, MODULO, Hashing, Members, Uses, View, Ways, heads, receiver_of, short, speaks, words
@@ -51,6 +51,17 @@ class Fault:
     confidence: Confidence
     minor: bool = False
     """Two owners only for as long as news travels, where one is declared."""
+
+
+class _Learned(NamedTuple):
+    """The candidates for a choice by hash, and what was learned while they were looked for."""
+
+    candidates: tuple[Fun, ...]
+    rankers: frozenset[tuple[str, str]]
+    places: frozenset[tuple[str, str]]
+    giving: frozenset[Fun]
+    carriers: frozenset[tuple[str, str]]
+    receivers: frozenset[Fun]
 
 
 class Choices:
@@ -146,7 +157,7 @@ class Choices:
             message = f"{choice.hashing.why}, so every process chooses another owner for the same key"
             steps = self.program.trace((*choice.hashing.hops, self.lists.hop(choice.fn, choice.node, "chooses the owner here")))
             yield Fault(self.program.span_of(choice.fn, choice.node), message, steps, self._capped(outside, choice))
-        for fn in self._candidates:
+        for fn in filter(self.program.in_focus, self._candidates):
             if fn.module.language not in fixed:
                 yield from self._placed(fn, seen)
 
@@ -277,6 +288,9 @@ class Choices:
     @cached_property
     def _seed_is_fixed(self) -> bool:
         """Whether a deployment fixes the seed of Python's hashes."""
+        return self.program.settled("seed of hashes", self._fixes_seed)
+
+    def _fixes_seed(self) -> bool:
         for facts in self.program.files.values():
             names = [s for s in facts.settings if s.path and s.path[-1] == "PYTHONHASHSEED"]
             if any(s.text.isdigit() for s in names):
@@ -298,8 +312,37 @@ class Choices:
 
         By names alone, so that only bodies in which both meet are ordered and asked.
         """
+        found = self.program.kept("hashing", self._look_for_candidates, self._look_again)
+        self._take_over(found)
+        return found.candidates
+
+    def _take_over(self, known: _Learned) -> None:
+        self._rankers |= known.rankers
+        self._places |= known.places
+        self._giving |= known.giving
+        self.lists.learn(set(known.carriers))
+        self.lists.receive(known.receivers)
+
+    def _look_for_candidates(self) -> _Learned:
+        return self._learned(self._find_candidates(dict.fromkeys(self.lists.hashers)))
+
+    def _look_again(self, known: _Learned) -> _Learned:
+        """The candidates of the files in focus, with what is known of the others."""
+        program, lists = self.program, self.lists
+        giving = frozenset(fn for fn in known.giving if not program.in_focus(fn))
+        self._take_over(known._replace(giving=giving, receivers=program.renewed(known.receivers)))
+        told = [fn for fn in program.starts() if not fn.module.is_test and lists.calls_carrier(fn)]
+        level = dict.fromkeys((*lists.hashers, *told, *filter(program.in_focus, program.renewed(known.receivers))))
+        others = (fn for fn in known.candidates if not program.in_focus(fn))
+        return self._learned((*others, *self._find_candidates(level)))
+
+    def _learned(self, candidates: tuple[Fun, ...]) -> _Learned:
+        giving = frozenset(self._giving)
+        return _Learned(candidates, frozenset(self._rankers), frozenset(self._places), giving, *self.lists.learned)
+
+    def _find_candidates(self, hashers: dict[Fun, None]) -> tuple[Fun, ...]:
         lists = self.lists
-        level = dict.fromkeys(fn for fn in lists.hashers if fn.name not in _OWN_HASHES)
+        level = dict.fromkeys(fn for fn in hashers if fn.name not in _OWN_HASHES)
         seen: dict[Fun, None] = {}
         passed: set[tuple[str, str]] = set()
         for _ in range(_LEVELS):
@@ -328,7 +371,7 @@ class Choices:
             lists.learn(names)
             level = more
             for language, name in sorted(names):
-                level.update(dict.fromkeys(lists.users(name, language)))
+                level.update(dict.fromkeys(filter(self.program.in_focus, lists.users(name, language))))
         received = [
             fn
             for language, name in sorted(passed)
@@ -340,7 +383,8 @@ class Choices:
         for fn in received:
             self._uses.pop(fn, None)
         at_hand = {**seen, **dict.fromkeys((*received, *level))}
-        return tuple(sorted((fn for fn in at_hand if self._may_choose(fn)), key=lambda fn: fn.key))
+        here = (fn for fn in at_hand if self.program.in_focus(fn))
+        return tuple(sorted((fn for fn in here if self._may_choose(fn)), key=lambda fn: fn.key))
 
     def _may_choose(self, fn: Fun) -> bool:
         """Whether something in it may be a choice by hash."""
@@ -391,7 +435,7 @@ class Choices:
     @cached_property
     def all(self) -> tuple[Choice, ...]:
         """Every choice by hash, in order of path and position."""
-        return tuple(choice for fn in self._candidates for choice in self._in(fn))
+        return tuple(choice for fn in self._candidates if self.program.in_focus(fn) for choice in self._in(fn))
 
     def _in(self, fn: Fun) -> Iterator[Choice]:
         frame = self.resolver.frame(fn)

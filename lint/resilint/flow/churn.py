@@ -137,20 +137,20 @@ class Churn:
             modules = frozenset(name for _, library in kinds for name in library.modules)
 
             near = {
-                path
-                for path, module in self.program.names.modules.items()
-                if module.language == language and not module.is_test and not modules.isdisjoint(module.imported)
+                module.path
+                for module in self.program.start_modules(language)
+                if not module.is_test and not modules.isdisjoint(module.imported)
             }
 
             def among(module: Module, near: set[str] = near) -> bool:
                 return module.path in near
 
-            for site in self.program.sites(lasts.__contains__, language, among=among):
+            for site in self.program.start_sites(lasts.__contains__, language, among=among):
                 yield from self._made_at(site.fn, site.call, site.stmt, site)
             if language != "go":
                 continue
-            for module in self.program.names.modules.values():
-                if module.language != "go" or not among(module):
+            for module in self.program.start_modules("go"):
+                if not among(module):
                     continue
                 for fn in module.functions if b"{" in self.program.source(module.path) else ():
                     if any(c.endswith("{") and c.rstrip("{").rpartition(".")[2] in lasts for c in fn.head.calls):
@@ -700,7 +700,7 @@ class Churn:
 
     def _one_shots(self) -> Iterator[Fault]:
         """Calls of helpers that open a connection, use it once and close it."""
-        for wait in self.program.all_waits:
+        for wait in self.program.start_waits:
             if not wait.entry.one_shot or wait.entry.protocol != "http" or wait.fn.module.is_test:
                 continue
             round_ = self.round_of(wait.fn, wait.site, wait.site.call)
@@ -781,7 +781,7 @@ class Churn:
         """Keys of settings with which each connection serves one call."""
         rows = [row for library in self.program.knowledge.libraries for row in library.reuse]
         words = [row.key.key.rpartition(".")[2].encode() for row in rows]
-        for path, facts in self.program.files.items() if rows else ():
+        for path, facts in self.program.start_files() if rows else ():
             if facts.kind not in ("yaml", "json") or self.program.settings.is_test(path):
                 continue
             source = self.program.source(path)
@@ -808,8 +808,8 @@ class Churn:
             rows = [(kind, row) for lib in table.libraries for kind in lib.types for row in kind.bounds if row.slot == "reuse"]
             words = [word.encode() for _, row in rows for word in (row.field, row.arg, row.setter) if word]
             lasts = frozenset(name.rpartition(".")[2] for kind, _ in rows for name in (kind.name, *kind.aliases, *kind.made_by))
-            for module in self.program.names.modules.values() if words else ():
-                if module.language != language or module.is_test:
+            for module in self.program.start_modules(language) if words else ():
+                if module.is_test:
                     continue
                 source = self.program.source(module.path)
                 if not any(word in source for word in words):

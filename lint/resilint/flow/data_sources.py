@@ -33,7 +33,7 @@ def endless_sources(program: Program) -> Iterator[tuple[Obj, Endless]]:
         if not kinds or _statements_bounded(program, language):
             continue
         lasts = frozenset(name.rpartition(".")[2] for kind in kinds.values() for name in (kind.name, *kind.aliases, *kind.made_by))
-        for site in program.sites(lasts.__contains__, language, among=_is_judged):
+        for site in program.start_sites(lasts.__contains__, language, among=_is_judged):
             yield from _judged(program, site, kinds)
 
 

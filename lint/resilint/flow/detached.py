@@ -50,7 +50,7 @@ class _Detached:
 
     def faults(self) -> Iterator[Fault]:
         """One for each place."""
-        for site in self.program.sites(self._scopes.__contains__, "java", among=self._speaks_of_contexts):
+        for site in self.program.start_sites(self._scopes.__contains__, "java", among=self._speaks_of_contexts):
             for entry, library in self._scopes[site.last]:
                 row = entry.scope
                 assert row is not None

@@ -94,8 +94,9 @@ class Draws:
     def _wide(self) -> list[tuple[Spawn, Width]]:
         """Every spawn whose width is known from outside, or is left to gates inside; those as wide as what a caller sends."""
         found: list[tuple[Spawn, Width]] = []
-        free = {fanout.spawn.key: fanout for fanout in self.program.fanouts()} if self._pooled else {}
-        for spawn in self.program.spawns:
+        spawns = list(self.program.start_spawns)
+        free = {fanout.spawn.key: fanout for fanout in self.program.fanouts()} if spawns and self._pooled else {}
+        for spawn in spawns:
             if self.program.is_test(spawn.fn) or not (spawn.direct or any(body in self._leading for body in spawn.bodies)):
                 continue
             width = self.widths.of_spawn(spawn)
@@ -341,10 +342,23 @@ class Draws:
     def _pooled(self) -> dict[Fun, list[Wait]]:
         """Waits behind which a pool is known, by function."""
         found: dict[Fun, list[Wait]] = {}
-        for wait in self.program.all_waits:
-            if not wait.fn.module.is_test and self._pool_of_wait(wait) is not None:
-                found.setdefault(wait.fn, []).append(wait)
+        for wait in self.program.kept("pooled waits", self._find_pooled, self._renew_pooled):
+            found.setdefault(wait.fn, []).append(wait)
         return found
+
+    def _find_pooled(self) -> tuple[Wait, ...]:
+        waits = self.program.all_waits
+        return tuple(wait for wait in waits if not wait.fn.module.is_test and self._pool_of_wait(wait) is not None)
+
+    def _renew_pooled(self, known: tuple[Wait, ...]) -> tuple[Wait, ...]:
+        """The same among the waits of now: of those that are as they were nothing is asked again."""
+        before = set(map(id, known))
+        fresh = set(map(id, self.program.start_waits))
+        return tuple(
+            wait
+            for wait in self.program.all_waits
+            if id(wait) in before or (id(wait) in fresh and not wait.fn.module.is_test and self._pool_of_wait(wait) is not None)
+        )
 
     @cached_property
     def _leading(self) -> dict[Fun, int]:
@@ -738,6 +752,8 @@ class Draws:
         for fn, entry in self.program.entries.items():
             if entry.kind not in ("event", "worker", "job") or not fn.head.decorators or self.program.is_test(fn):
                 continue
+            if not self.program.in_focus(fn):
+                continue
             gate = self._width_of(fn)
             if gate is None or gate[0].number is None or gate[0].number <= 1:
                 continue
@@ -838,7 +854,7 @@ class Draws:
 
     def _with_setters(self, language: str, setters: set[str]) -> Iterator[Obj]:
         seen: set[Obj] = set()
-        for site in self.program.sites(setters.__contains__, language, among=lambda module: not module.is_test):
+        for site in self.program.start_sites(setters.__contains__, language, among=lambda module: not module.is_test):
             for target in self.program.targets(site):
                 obj = target.holder
                 if obj is not None and obj not in seen and obj.kind not in ("outside", "any"):
@@ -853,8 +869,8 @@ class Draws:
             if any(row.field in fields for row in entry.bounds)
         }
         words = [name.encode() for name in fields]
-        for module in self.program.names.modules.values():
-            if module.language != "go" or module.is_test or not any(word in self.program.source(module.path) for word in words):
+        for module in self.program.start_modules("go"):
+            if module.is_test or not any(word in self.program.source(module.path) for word in words):
                 continue
             for fn in module.functions:
                 for new, _, _ in fn.body.news:

@@ -151,13 +151,17 @@ class EndlessWaits:
 
     def _near_sites(self, names: dict[str, bool], language: str) -> Iterator[CallSite]:
         """Calls of these names where an entry point may come to."""
-        for fn in self.program.names.calling(names.__contains__, language):
+        for fn in self.program.start_calling(names.__contains__, language):
             if not fn.module.is_test and fn in self._near_entries:
                 yield from (site for site in fn.body.calls if site.last in names)
 
     @cached_property
     def _near_entries(self) -> frozenset[Fun]:
-        """Functions that an entry point or a worker may come to within the calls that are followed, by names in headers alone."""
+        """Functions that an entry point or a worker may come to within the calls that are followed, by names in headers alone; of
+        files that have changed since, all."""
+        return self.program.kept("near entries", self._find_near_entries, lambda known: known.union(self.program.starts()))
+
+    def _find_near_entries(self) -> frozenset[Fun]:
         program = self.program
         named: dict[tuple[str, str], list[Fun]] = {}
         inside: dict[Fun, list[Fun]] = {}
@@ -545,7 +549,7 @@ class EndlessWaits:
             if call.does == "make" and call.returns and (kind := table.type(call.returns)) is not None and kind.role == "future"
             for name in call.names
         }
-        for site in self.program.sites(makers.__contains__, "python", among=lambda module: not module.is_test):
+        for site in self.program.start_sites(makers.__contains__, "python", among=lambda module: not module.is_test):
             stmt = site.stmt
             if not isinstance(stmt, f.Assign) or stmt.value is not site.call or not any(self.program.described(site)):
                 continue
@@ -575,8 +579,8 @@ class EndlessWaits:
 
     def _replies(self) -> Iterator[Fault]:
         """Receives outside of a select from a channel that was handed to somebody else for the answer."""
-        for module in self.program.names.modules.values():
-            if module.language != "go" or module.is_test or b"<-" not in self.program.source(module.path):
+        for module in self.program.start_modules("go"):
+            if module.is_test or b"<-" not in self.program.source(module.path):
                 continue
             for fn in module.functions[1:]:
                 if "make" not in fn.head.calls:

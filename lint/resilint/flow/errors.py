@@ -698,5 +698,5 @@ def mentions(expr: f.Expr) -> Iterator[str]:
 
 
 def code_modules(program: Program, language: str) -> Iterator[Module]:
-    """Modules of a language that are neither tests nor examples."""
-    return (m for m in program.names.modules.values() if m.language == language and not m.is_test)
+    """Modules of a language that are neither tests nor examples, of those that findings begin in."""
+    return (m for m in program.start_modules(language) if not m.is_test)

@@ -31,7 +31,7 @@ class Expired:
 
     def served(self) -> Iterator[Fault]:
         """Takes from a queue, for callers that wait a while only, between which and the work nothing looks at the item (RS406)."""
-        for queue in self.program.queues.all:
+        for queue in self.program.queues.starting:
             if queue.pool is not None and queue.pool.kind.role == "executor":
                 continue
             case, consumers = self.program.queues.service(queue)

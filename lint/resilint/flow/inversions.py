@@ -62,11 +62,12 @@ class Inversions:
 
     @cached_property
     def _cases(self) -> tuple[_Case, ...]:
-        return tuple(self._find())
+        # All under one deadline are one finding.
+        return self.program.gathered("cases", self._find, lambda case: (case.fn.module.path,))
 
     def _find(self) -> Iterator[_Case]:
         for fn in self.program.entries:
-            case = self._of(fn) if not self.program.is_test(fn) else None
+            case = self._of(fn) if self.program.in_focus(fn) and not self.program.is_test(fn) else None
             if case is not None:
                 yield case
 

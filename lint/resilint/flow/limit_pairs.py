@@ -56,7 +56,7 @@ class LimitPairs:
 
     @cached_property
     def _found(self) -> list[tuple[bool, Fault]]:
-        return list(self._find())
+        return self.program.settled("limit pairs", lambda: list(self._find()))
 
     def _find(self) -> Iterator[tuple[bool, Fault]]:
         for library in self.program.knowledge.libraries:

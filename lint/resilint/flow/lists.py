@@ -1206,11 +1206,26 @@ class Lists:
         }
         called, own = names.callers_of, {name for _, name in self._by_name_only}
         out: dict[Fun, None] = {}
+
+        def counts(last: str, is_value: bool) -> bool:
+            if last in listed and not (is_value and last in builtins):
+                return True
+            return self._says_hash(last) and (not is_value or last in own)
+
+        if self.program.focus is not None:
+            for fn in self.program.starts():
+                said = ((False, fn.head.calls), (True, fn.head.values))
+                lasts = ((is_value, name.rpartition(".")[2]) for is_value, written in said for name in written)
+                if not fn.module.is_test and any(
+                    counts(last, is_value) and self.may_hash(last, fn.module) for is_value, last in lasts
+                ):
+                    out[fn] = None
+            return out
         # A value under the name of a builtin is as a rule a variable: `id`. Other names of values count where they are functions.
         for index, skipped in ((called, frozenset[str]()), (names.values_of, builtins)):
             spoken = _naming(index, self.words.of("hash"))
             for last in dict.fromkeys((*(name for name in sorted(listed - skipped) if name in index), *spoken)):
-                if (last in listed and last not in skipped) or (self._says_hash(last) and (index is called or last in own)):
+                if counts(last, index is not called):
                     for fn in index[last]:
                         if not fn.module.is_test and self.may_hash(last, fn.module):
                             out[fn] = None
@@ -1233,10 +1248,33 @@ class Lists:
 
     @cached_property
     def _by_name_only(self) -> dict[tuple[str, str], list[Fun]]:
-        out: dict[tuple[str, str], list[Fun]] = {}
-        for fn in self.program.functions():
-            out.setdefault((fn.module.language, fn.name), []).append(fn)
-        return out
+        Found = tuple[dict[tuple[str, str], list[Fun]], dict[str, set[tuple[str, str]]]]
+
+        def found() -> Found:
+            functions: dict[tuple[str, str], list[Fun]] = {}
+            keys: dict[str, set[tuple[str, str]]] = {}
+            for fn in self.program.starts():
+                key = (fn.module.language, fn.name)
+                functions.setdefault(key, []).append(fn)
+                keys.setdefault(fn.module.path, set()).add(key)
+            return functions, keys
+
+        def renewed(known: Found) -> Found:
+            functions, keys = dict(known[0]), dict(known[1])
+            fresh, own = found()
+            for path in self.program.focus or ():
+                for key in keys.pop(path, ()):
+                    functions[key] = [fn for fn in functions[key] if fn.module.path != path]
+            for key, more in fresh.items():
+                functions[key] = [*functions.get(key, ()), *more]
+            return functions, keys | own
+
+        return self.program.kept("functions by name", found, renewed)[0]
+
+    @property
+    def learned(self) -> tuple[frozenset[tuple[str, str]], frozenset[Fun]]:
+        """What `learn` and `receive` have taken note of."""
+        return frozenset(self._carriers), frozenset(self._receivers)
 
     def learn(self, carriers: set[tuple[str, str]]) -> None:
         """Take note of functions that may give a hash, by language and name. To be called before any question.

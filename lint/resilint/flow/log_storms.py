@@ -121,11 +121,19 @@ class LogStorms:
     @cached_property
     def _waiting(self) -> frozenset[Fun]:
         """Functions that wait for a peer themselves."""
-        return frozenset(wait.fn for wait in self.program.waits("network", "query", "connect"))
+        return frozenset(wait.fn for wait in self.program.all_waits)
 
     @cached_property
     def _leading(self) -> frozenset[str]:
         """Names of functions that wait for a peer, or call one that does."""
+        return self.program.kept("leading to waits", self._find_leading, self._renew_leading)
+
+    def _renew_leading(self, known: frozenset[str]) -> frozenset[str]:
+        names = known | {family(wait.fn).name for wait in self.program.start_waits}
+        calling = (fn.name for fn in self.program.starts() if any(name.rpartition(".")[2] in names for name in fn.head.calls))
+        return frozenset(name for name in names.union(calling) if name not in ("main", "<module>", "__init__"))
+
+    def _find_leading(self) -> frozenset[str]:
         borne = Counter(fn.head.name for fn in self.program.functions())
         # A name that many functions bear tells nothing.
         names = {family(fn).name for fn in self._waiting if borne.get(family(fn).name, 0) <= _MOST_CALLERS}
@@ -138,6 +146,10 @@ class LogStorms:
         """Functions that log, and call something that may wait for a peer."""
         if not self._waiting:
             return ()
+        if self.program.focus is not None:
+            return tuple(
+                fn for fn in self.program.starts() if not fn.module.is_test and self._serves(fn) and self._may_log_a_wait(fn)
+            )
         callers = self.program.names.callers
         leading = self._waiting.union(caller for name in self._leading for caller in callers(name))
         logging = {
@@ -149,6 +161,11 @@ class LogStorms:
         }
         found = (fn for fn in leading & logging if not fn.module.is_test and self._serves(fn))
         return tuple(sorted(found, key=lambda fn: fn.key))
+
+    def _may_log_a_wait(self, fn: Fun) -> bool:
+        lasts = {name.rpartition(".")[2] for name in fn.head.calls}
+        logs = not lasts.isdisjoint(self._log_names.get(fn.module.language, ()))
+        return logs and (fn in self._waiting or not lasts.isdisjoint(self._leading))
 
     @staticmethod
     def _serves(fn: Fun) -> bool:
@@ -303,13 +320,14 @@ class LogStorms:
     @cached_property
     def _filtered(self) -> frozenset[str]:
         """Languages of which a filter of the logging system drops repeated lines."""
-        found: set[str] = set()
         known = self.words.of("log_filter")
-        for facts in self.program.files.values():
-            if facts.kind in ("xml", "properties", "yaml", "json") and any(
-                s.text in known or any(p in known for p in s.path) for s in facts.settings
-            ):
-                found.add("java")
+
+        def is_said() -> bool:
+            kinds = ("xml", "properties", "yaml", "json")
+            texts = (s for facts in self.program.files.values() if facts.kind in kinds for s in facts.settings)
+            return any(s.text in known or any(p in known for p in s.path) for s in texts)
+
+        found = {"java"} if self.program.settled("log filter", is_said) else set()
         for caller in self.program.names.callers("addFilter"):
             for site in caller.body.calls:
                 if site.last == "addFilter" and any(

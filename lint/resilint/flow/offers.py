@@ -120,7 +120,7 @@ class Offers:
 
         program, resolver = self.program, self.resolver
         used = {wait.holder.node for wait in program.all_waits if wait.holder is not None and isinstance(wait.holder.node, f.Node)}
-        for fn in program.functions("java"):
+        for fn in program.starts("java"):
             if fn.module.is_test or not fn.head.decorators or not resolver.wiring.is_wired(fn):
                 continue
             for flow in resolver.ask_returned(FnVal(fn), f.Ref(fn.head.at, fn.head.end, ""), resolver.frame(fn)):
@@ -390,7 +390,7 @@ class Offers:
         from resilint.flow.timeouts import Fault, short
 
         program, resolver = self.program, self.resolver
-        for fn in program.functions():
+        for fn in program.starts():
             named = [w for w in fn.head.writes if _NAME.search(w)]
             if not named:
                 continue
@@ -433,7 +433,7 @@ class Offers:
         for language in CODE:
             table = program.knowledge.of(language)
             names = frozenset(name for library in table.libraries for kind in library.types for name in kind.without_effect)
-            for site in program.sites(names.__contains__, language, among=lambda module: not module.is_test) if names else ():
+            for site in program.start_sites(names.__contains__, language, among=lambda module: not module.is_test) if names else ():
                 for holder in {t.holder for t in program.targets(site) if t.holder is not None}:
                     levels = table.mro(self.resolver.external_type(holder) or "?")
                     kind = next((level for level in levels if site.last in level.without_effect), None)
@@ -463,7 +463,7 @@ class Offers:
 
         program = self.program
         table = program.knowledge.of(language)
-        for site in program.sites(setter.__eq__, language, among=lambda module: not module.is_test):
+        for site in program.start_sites(setter.__eq__, language, among=lambda module: not module.is_test):
             for holder in {t.holder for t in program.targets(site) if t.holder is not None}:
                 if kind not in table.mro(self.resolver.external_type(holder)):
                     continue
@@ -486,7 +486,7 @@ class Offers:
 
         program = self.program
         makers = {name.rpartition(".")[2]: name for name in (kind.name, *kind.aliases)}
-        for site in program.sites(makers.__contains__, language, among=lambda module: not module.is_test):
+        for site in program.start_sites(makers.__contains__, language, among=lambda module: not module.is_test):
             given = {arg.name: arg for arg in site.call.args if arg.name is not None}
             lost = [given[name] for name in part.replaces if name in given]
             for target in program.targets(site) if lost else ():

@@ -209,13 +209,18 @@ class Policies:
         """Functions that may have a policy around them or give one an operation, in order."""
         modules = self.program.names.modules
         for language in CODE:
-            for path in sorted(self._makers[language] | (self._near if language == "python" else frozenset())):
+            for path in self._starting(self._makers, language):
                 words = self._words(modules[path])
                 for fn in modules[path].functions:
                     called = any(_last(c) in words.policies or not _last(c) for c in fn.head.calls)
                     owner = self.resolver.owner(fn) if language == "java" and not fn.head.decorators else None
                     if fn.head.decorators or called or (owner is not None and owner.decl.decorators):
                         yield fn
+
+    def _starting(self, paths: dict[str, frozenset[str]], language: str) -> list[str]:
+        """Those files of a language in focus, and of Python those near them."""
+        near = self._near if language == "python" else frozenset()
+        return sorted(path for path in paths[language] | near if self.program.in_focus(path))
 
     def reruns(self, fn: Fun) -> Iterator[tuple[CallSite, Policy]]:
         """The calls of a function that run an operation again, with the policy they do it by."""
@@ -255,7 +260,7 @@ class Policies:
         program = self.program
         for language in CODE:
             table = program.knowledge.of(language)
-            for path in sorted(self._homes[language] | (self._near if language == "python" else frozenset())):
+            for path in self._starting(self._homes, language):
                 module = program.names.modules[path]
                 if module.is_test:
                     continue
@@ -1056,12 +1061,11 @@ class Policies:
         """By language the files that import a library with policies."""
         out: dict[str, frozenset[str]] = {}
         for language in CODE:
-            wanted = self.program.knowledge.of(language).retry_modules
-            out[language] = frozenset(
-                module.path
-                for module in self.program.names.modules.values()
-                if module.language == language and _imports(module, wanted)
-            )
+
+            def imports(module: Module, wanted: frozenset[str] = self.program.knowledge.of(language).retry_modules) -> bool:
+                return _imports(module, wanted)
+
+            out[language] = self.program.files_of_code(f"policies {language}", imports, language)
         return out
 
     def _words(self, module: Module) -> RetryWords:
@@ -1084,8 +1088,11 @@ class Policies:
         """Those of them that make or apply a policy, by the words they use."""
         out: dict[str, frozenset[str]] = {}
         for language, paths in self._homes.items():
-            modules = self.program.names.modules
-            out[language] = frozenset(path for path in paths if _speaks(modules[path], self._words(modules[path]).policies))
+
+            def makes(module: Module, paths: frozenset[str] = paths) -> bool:
+                return module.path in paths and _speaks(module, self._words(module).policies)
+
+            out[language] = self.program.files_of_code(f"policy makers {language}", makes, language)
         return out
 
     @cached_property
@@ -1103,19 +1110,17 @@ class Policies:
     @cached_property
     def _near(self) -> frozenset[str]:
         """Python files that import such a library, or something from a file that does."""
-        modules = self.program.names.modules
         homes = self._makers["python"]
         stems = {path.rpartition("/")[2].removesuffix(".py") for path in homes}
         stems |= {path.split("/")[-2] for path in homes if path.endswith("/__init__.py") and "/" in path}
-        near = {
-            path
-            for path, module in modules.items()
-            if module.language == "python"
-            and any(
+        near = self.program.files_of_code(
+            f"near {sorted(stems)}",
+            lambda module: any(
                 imp.target.rpartition(".")[2] in stems or (imp.name or "") in stems or imp.target == ""
                 for imp in module.facts.imports
-            )
-        }
+            ),
+            "python",
+        )
         return homes | near
 
 

@@ -103,10 +103,10 @@ def _polls(program: Program) -> Iterator[_Poll]:
         methods = {name.rpartition(".")[2] for entry in waits for name in entry.names if name.rpartition(".")[0] in owners}
         calls = methods.union(name.rpartition(".")[2] for entry in entries for name in entry.names)
         makers = frozenset(name.rpartition(".")[2] for entry in types for name in (entry.name, *entry.aliases))
-        for site in program.sites(calls.__contains__, language) if calls else ():
+        for site in program.start_sites(calls.__contains__, language) if calls else ():
             if not site.fn.module.is_test:
                 yield from _taken(program, site)
-        for site in program.sites(makers.__contains__, language) if makers else ():
+        for site in program.start_sites(makers.__contains__, language) if makers else ():
             if not site.fn.module.is_test:
                 yield from _iterated(program, site)
 

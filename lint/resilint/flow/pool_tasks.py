@@ -45,6 +45,12 @@ class Task:
         """The call that gives it."""
         return self.spawn.site
 
+    def rests_on(self) -> Iterator[Fun]:
+        """The functions that it runs, and those that make its executor."""
+        yield from self.spawn.rests_on()
+        if self.pool is not None:
+            yield self.pool.fn
+
 
 @dataclass(eq=False)
 class PoolFault:
@@ -78,13 +84,23 @@ class PoolTasks:
     @cached_property
     def all(self) -> tuple[Task, ...]:
         """Everything that is given to an executor, in order of path and position."""
-        spawns = {(s.fn.module.path, s.site.call.at, s.site.call.end): s for s in self.program.spawns}
+        return self.program.gathered("tasks", self._find_all, lambda task: (task.fn.module.path,), Task.rests_on, self._found_again)
+
+    def _found_again(self, task: Task) -> Iterator[Task]:
+        """What a call gives to executors, after its work or they have changed."""
+        known = next((s for s in self.program.spawns if s.site.call is task.site.call), None)
+        spawn = known or self.program.spawning.of_site(task.site)
+        if spawn is not None:
+            yield from self._tasks(spawn)
+
+    def _find_all(self) -> Iterator[Task]:
+        spawns = {(s.fn.module.path, s.site.call.at, s.site.call.end): s for s in self.program.start_spawns}
         for site in self._further():
             place = (site.fn.module.path, site.call.at, site.call.end)
             spawn = self.program.spawning.of_site(site) if place not in spawns else None
             if spawn is not None:
                 spawns[place] = spawn
-        return tuple(task for _, spawn in sorted(spawns.items()) for task in self._tasks(spawn))
+        return (task for _, spawn in sorted(spawns.items()) for task in self._tasks(spawn))
 
     def _further(self) -> Iterator[CallSite]:
         """Calls that may give a task to an executor of another file: where the library is not imported, by the executor's name."""
@@ -94,7 +110,7 @@ class PoolTasks:
             libraries = self.program.knowledge.of(language).libraries
             spawning = [call for library in libraries for call in library.calls if call.spawn is not None]
             verbs = frozenset(name.rpartition(".")[2] for call in spawning for name in call.names)
-            for fn in self.program.functions(language):
+            for fn in self.program.starts(language):
                 everything = language == "java" and near(fn.module)
                 if fn.module.is_test or (language != "java" and near(fn.module)):
                     continue
@@ -187,8 +203,7 @@ class PoolTasks:
 
     @cached_property
     def _own_names(self) -> frozenset[str]:
-        names = {fn.name for fn in self.program.functions() if fn.head.kind != "lambda"}
-        return frozenset(names | {klass.name for klass in self.program.names.all_classes()})
+        return self.program.own_names
 
     @cached_property
     def _starting(self) -> frozenset[tuple[str, int]]:
@@ -206,7 +221,9 @@ class PoolTasks:
         found: dict[tuple[str, int], PoolFault] = {}
         for outer in self.all:
             pool = outer.pool
-            if pool is None or pool.kind.helps or pool.kind.event_loop or (outer.fn.head.is_async and outer.spawn.unit == "task"):
+            if pool is None or not self._in_focus(outer) or pool.kind.helps or pool.kind.event_loop:
+                continue
+            if outer.fn.head.is_async and outer.spawn.unit == "task":
                 continue
             if self.program.is_test(outer.fn) or self.pools.ceiling(pool.obj, "concurrency").state == "endless":
                 continue
@@ -218,6 +235,10 @@ class PoolTasks:
                     if join is not None:
                         found[inner.spawn.key] = self._nested(outer, inner, reached, join)
         yield from (found[key] for key in sorted(found))
+
+    def _in_focus(self, task: Task) -> bool:
+        """Whether a finding may begin with a task: it, or what it runs, lies in focus."""
+        return self.program.in_focus(task.fn) or any(map(self.program.in_focus, task.spawn.bodies))
 
     def _nested(self, outer: Task, inner: Task, reached: Reached, join: Step) -> PoolFault:
         pool = outer.pool

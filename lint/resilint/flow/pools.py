@@ -152,13 +152,16 @@ class Pools:
     @cached_property
     def all(self) -> tuple[Pool, ...]:
         """Every one that code outside tests makes, in order of path and position."""
+        return self.program.gathered("pools", self._find_all, lambda pool: (pool.fn.module.path,))
+
+    def _find_all(self) -> Iterable[Pool]:
         found: dict[tuple[str, int, int], Pool] = {}
         for language in LANGUAGES:
             table = self.program.knowledge.of(language)
             makers, modules = _makers(table)
             if not makers:
                 continue
-            for fn in self.program.names.calling(makers.__contains__, language):
+            for fn in self.program.start_calling(makers.__contains__, language):
                 if fn.module.is_test or not _speaks_of(fn.module, modules, makers):
                     continue
                 for site in fn.body.calls:
@@ -166,11 +169,15 @@ class Pools:
                         pool = self._made(site, table)
                         if pool is not None:
                             found.setdefault((*fn.key, site.call.at), pool)
-        return tuple(sorted(found.values(), key=lambda pool: pool.key))
+        return sorted(found.values(), key=lambda pool: pool.key)
 
     def of_role(self, *roles: str) -> Iterator[Pool]:
         """Those of these roles."""
         return (pool for pool in self.all if pool.kind.role in roles)
+
+    def start_of_role(self, *roles: str) -> Iterator[Pool]:
+        """Those of these roles that are made in files in focus."""
+        return (pool for pool in self.of_role(*roles) if self.program.in_focus(pool.fn))
 
     @cached_property
     def by_place(self) -> dict[tuple[str, int, int], Pool]:
@@ -553,7 +560,7 @@ class Pools:
 
     def unbounded_threads(self) -> Iterator[Unbounded]:
         """Executors without a maximum of threads or tasks."""
-        for pool in self.of_role("executor"):
+        for pool in self.start_of_role("executor"):
             threads = self.ceiling(pool.obj, "concurrency")
             if threads.state != "endless" or self.ceiling(pool.obj, "capacity").state == "endless":
                 continue  # threads are added only where the queue is full: an endless one keeps their number at the core's
@@ -568,7 +575,7 @@ class Pools:
         """Queues and backlogs of executors without a capacity, and buffers that nothing but success shortens."""
         from resilint.flow.buffers import growing_buffers
 
-        for pool in self.of_role("executor", "queue"):
+        for pool in self.start_of_role("executor", "queue"):
             room = self.ceiling(pool.obj, "capacity")
             if room.state != "endless" or pool.kind.shared:
                 continue

@@ -159,7 +159,7 @@ class PublicHosts:
     def _in_code(self) -> Iterator[Fault]:
         if not self._spoken:
             return
-        for wait in self.program.all_waits:
+        for wait in self.program.start_waits:
             if wait.kind not in ("network", "connect") or wait.fn.module.is_test:
                 continue
             exprs: list[tuple[f.Expr, Frame]] = [(arg.value, wait.frame) for arg in wait.site.call.args]

@@ -131,7 +131,7 @@ class Queues:
 
     def too_long(self) -> Iterator[Fault]:
         """Queues that hold more than can be served before their callers leave (RS402)."""
-        for queue in self.all:
+        for queue in self.starting:
             capacity = self._capacity(queue)
             if capacity is None:
                 continue
@@ -146,7 +146,7 @@ class Queues:
 
     def lingering(self) -> Iterator[Fault]:
         """Batches that wait for company so long that the answer comes too late (RS403)."""
-        for queue in self.all:
+        for queue in self.starting:
             case = self._case(queue)
             if case is None or case.linger is None:
                 continue
@@ -355,21 +355,32 @@ class Queues:
     @cached_property
     def all(self) -> tuple[Queue, ...]:
         """Every queue that somebody fills."""
-        found = [*self._pools(), *self._channels()]
+        pools, modules = self.program.pools.of_role("queue", "executor"), self.program.names.modules.values()
+        return self._filled([*self._pools(pools), *self._channels(modules)])
+
+    @cached_property
+    def starting(self) -> tuple[Queue, ...]:
+        """Those of them that are made in files in focus."""
+        if self.program.focus is None:
+            return self.all
+        pools, modules = self.program.pools.start_of_role("queue", "executor"), self.program.start_modules("go")
+        return self._filled([*self._pools(pools), *self._channels(modules)])
+
+    def _filled(self, found: list[Queue]) -> tuple[Queue, ...]:
         for queue in found:
             self._find_users(queue)
         return tuple(sorted((q for q in found if q.puts), key=lambda q: (q.module.path, q.node.at)))
 
-    def _pools(self) -> Iterator[Queue]:
-        for pool in self.program.pools.of_role("queue", "executor"):
+    def _pools(self, pools: Iterable[Pool]) -> Iterator[Queue]:
+        for pool in pools:
             # Python's executors show nobody how much waits for them: without a capacity there is no length to speak of.
             hidden = pool.kind.role == "executor" and pool.fn.module.language == "python"
             if pool.name and not (hidden and self.program.pools.ceiling(pool.obj, "capacity").state != "finite"):
                 yield Queue(pool.fn, pool.site.call, pool.last, pool)
 
-    def _channels(self) -> Iterator[Queue]:
+    def _channels(self, modules: Iterable[Module]) -> Iterator[Queue]:
         declared = {name for service in self.program.settings.services.values() for name in service.queues}
-        for module in self.program.names.modules.values():
+        for module in modules:
             if module.language != "go" or module.is_test:
                 continue
             places = [m.start() for m in _CHANNEL.finditer(self.program.source(module.path))]

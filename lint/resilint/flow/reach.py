@@ -16,6 +16,7 @@ import resilint.facts as f
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import Bound, TypeEntry
 from resilint.link.code import Body, CallSite, Fun, Klass, Module, children, declared_types, dotted, last_name
+from resilint.link.names import exchanged
 
 if TYPE_CHECKING:
     from resilint.link.names import Names
@@ -115,6 +116,8 @@ class Headers:
         self._sources: dict[tuple[Module, str], frozenset[Module]] = {}
         self._homes: dict[tuple[str, str, int], Module | str | None] = {}
         self._used: frozenset[str] | None = None
+        self._told: dict[str, tuple[list[str], list[f.Import]]] = {}
+        """Of each file what `_aliases` takes from its imports."""
         self._aliases = self._known_aliases()
         """Names under which files of Python have something of a known package, and which others may import from them."""
         self._imported: dict[str, list[tuple[Module, f.Import]]] | None = None
@@ -133,26 +136,21 @@ class Headers:
                 self._add(module)
 
     def _add(self, module: Module) -> None:
-        users, readers = self.users, self.readers
         for fun in module.functions:
-            if fun.head.kind in ("free", "method"):
-                self.functions.setdefault(fun.name, []).append(fun)
-            parts: set[str] = set()
-            read: set[str] = set()
-            for x in (*fun.head.calls, *fun.head.values):
-                if "." in x:
-                    segments = x.rstrip("{").split(".")
-                    parts.update(segments)
-                    read.update(segments[1:])
-                else:
-                    parts.add(x.rstrip("{"))
-            for names, index in ((parts, users), (read, readers)):
+            for index, names in self._listed(fun):
                 for name in names:
                     found = index.get(name)
                     if found is None:
                         index[name] = [fun]
                     else:
                         found.append(fun)
+        for klass in module.classes:
+            self.classes.setdefault(klass.name, []).append(klass)
+        self._add_places(module)
+
+    def _add_places(self, module: Module) -> None:
+        """What of a file is found by the place where it stands."""
+        for fun in module.functions:
             if fun.index:
                 around = module.functions[max(fun.head.parent, 0)]
                 if around.index:
@@ -161,11 +159,57 @@ class Headers:
                     if param.default is not None:
                         self.defaults.setdefault(around, []).append((fun, param))
         for klass in module.classes:
-            self.classes.setdefault(klass.name, []).append(klass)
             for field in klass.decl.fields:
                 self.fields.setdefault(field.name, []).append(field.type)
                 if field.init is not None:
                     self.initial.setdefault(module.functions[max(klass.decl.parent, 0)], []).append((klass, field))
+
+    def _listed(self, fun: Fun) -> Iterator[tuple[dict[str, list[Fun]], Iterable[str]]]:
+        """The indices in which a function stands, with the names under which it does."""
+        if fun.head.kind in ("free", "method"):
+            yield self.functions, (fun.name,)
+        parts, read = segments_of(fun)
+        yield self.users, parts
+        yield self.readers, read
+
+    def exchange(self, old: Module, new: Module) -> None:
+        """Puts a file in the place of its old self. What imports of other files give its names is left as it was."""
+        for module, put in ((old, False), (new, True)):
+            for fun in module.functions:
+                for index, names in self._listed(fun):
+                    for name in names:
+                        exchanged(index, name, fun, put)
+            for klass in module.classes:
+                exchanged(self.classes, klass.name, klass, put)
+        for fun in old.functions:
+            self.nested.pop(fun, None)
+            self.defaults.pop(fun, None)
+            self.initial.pop(fun, None)
+        for klass in old.classes:
+            for field in klass.decl.fields:
+                self.fields[field.name].remove(field.type)
+        self._add_places(new)
+        for memo in (self._imports, self._sources, self._homes):
+            memo.clear()
+        if self._imported is not None:
+            for imp in old.facts.imports:
+                if imp.name in self._imported:
+                    self._imported[imp.name] = [pair for pair in self._imported[imp.name] if pair[0] is not old]
+            for imp in new.facts.imports:
+                if imp.name:
+                    self._imported.setdefault(imp.name, []).append((new, imp))
+        if self._renamed is not None:
+            own = {*(fun.name for fun in new.functions), *(klass.name for klass in new.classes)}
+            passed = (imp for name in own for _, imp in self._importers.get(name, ()))
+            for imp in (*new.facts.imports, *passed):
+                if imp.name and imp.alias != imp.name and (imp.name in self.functions or imp.name in self.classes):
+                    self._renamed.setdefault(imp.alias, set()).add(imp.name)
+        if self._language == "python" and _taken(old) != _taken(new):
+            self._told.pop(old.path, None)
+            self._used = None
+            self._aliases = self._known_aliases()
+        # It is of use to those who look at all files, as this is never done again.
+        self._spoken = None
 
     def external(self, module: Module, name: str) -> tuple[str, ...]:
         """The canonical external names a dotted name may start as in a file, by imports alone: by each of its own where they
@@ -203,6 +247,12 @@ class Headers:
                 if module.language == self._language:
                     self._speak(module, self._spoken)
         return self._spoken
+
+    def spoken_in(self, module: Module) -> dict[str, list[Fun]]:
+        """The same of one file."""
+        found: dict[str, list[Fun]] = {}
+        self._speak(module, found)
+        return found
 
     def _speak(self, module: Module, found: dict[str, list[Fun]]) -> None:
         heads = self.known_heads(module)
@@ -274,18 +324,30 @@ class Headers:
         found: set[str] = set()
         renamed: list[f.Import] = []
         for module in self._names.modules.values():
-            for imp in module.facts.imports if module.language == "python" else ():
-                if imp.name == "*":
-                    continue
-                if self.speaks_of_known(imp):
-                    found.add(imp.alias)
-                elif imp.name and imp.alias != imp.name:
-                    renamed.append(imp)
+            if module.language == "python":
+                told = self._told.get(module.path)
+                if told is None:
+                    told = self._told[module.path] = self._speaks(module)
+                found.update(told[0])
+                renamed += told[1]
         size = -1
         while size < len(found):
             size = len(found)
             found.update(imp.alias for imp in renamed if imp.name in found)
         return frozenset(found)
+
+    def _speaks(self, module: Module) -> tuple[list[str], list[f.Import]]:
+        """The names under which a file imports something of a known package, and the imports that give something another name."""
+        known: list[str] = []
+        renamed: list[f.Import] = []
+        for imp in module.facts.imports:
+            if imp.name == "*":
+                continue
+            if self.speaks_of_known(imp):
+                known.append(imp.alias)
+            elif imp.name and imp.alias != imp.name:
+                renamed.append(imp)
+        return known, renamed
 
     def _bound(self, module: Module, name: str) -> tuple[str, ...]:
         """What a name of a file's own scope stands for outside of the program."""
@@ -391,6 +453,25 @@ class Headers:
         if key not in self._homes:
             self._homes[key] = self._names.python_module(module, imp.target, imp.level)
         return self._homes[key]
+
+
+def segments_of(fun: Fun) -> tuple[set[str], set[str]]:
+    """The segments of the names that a function calls or passes on, and those of them where something stands before it."""
+    parts: set[str] = set()
+    read: set[str] = set()
+    for x in (*fun.head.calls, *fun.head.values):
+        if "." in x:
+            segments = x.rstrip("{").split(".")
+            parts.update(segments)
+            read.update(segments[1:])
+        else:
+            parts.add(x.rstrip("{"))
+    return parts, read
+
+
+def _taken(module: Module) -> list[tuple[str, str, str, int]]:
+    """What a file imports, wherever it does."""
+    return [(imp.target, imp.name, imp.alias, imp.level) for imp in module.facts.imports]
 
 
 def _type_part(name: str) -> tuple[str, str]:
@@ -535,7 +616,7 @@ class Reach:
         # What runs code is no client; where starting and joining is asked for, it is what is meant. Who holds it is not followed:
         # the names of the calls by which it connects are rare enough.
         self._left_out: frozenset[str] = frozenset() if self.kinds & {"spawn", "submit", "wait"} else _MACHINERY
-        used = program.headers(language).used
+        self._used = used = program.headers(language).used
         self.types = _waiting_types(self.table, self.kinds, self._left_out, used)
         self.methods = frozenset(
             n.rpartition(".")[2] for lib in self.table.libraries for c in lib.calls if c.does in self.kinds for n in c.names
@@ -543,7 +624,7 @@ class Reach:
         self._of_machinery = _methods_of(self.table, self.kinds, self._left_out)
         self.giving = _giving_methods(self.table, self.types, used)
         self._wrappers = _WRAPPERS | _handing_back(self.table) if language == "python" else _WRAPPERS
-        self._by_attribute = self._giving_by_attribute()
+        self._by_attribute = frozenset(self._giving_by_attribute(self.names_index.modules.values()))
         self._modules = self._modules_of_use()
         self.names: dict[str, set[Module]] = {}
         """Module-level names (classes too) that may hold such an object, with the files where they do."""
@@ -579,15 +660,11 @@ class Reach:
 
     # ------------------------------------------------------------ what counts
 
-    def _giving_by_attribute(self) -> frozenset[Module]:
-        """Files that import a library of which any attribute of an object is another one: `client.shop.orders`."""
+    def _giving_by_attribute(self, modules: Iterable[Module]) -> Iterator[Module]:
+        """Those files that import a library of which any attribute of an object is another one: `client.shop.orders`."""
         libraries = [lib for lib in self.table.libraries if any("*" in t.returns and t.name in self.types for t in lib.types)]
         wanted = {m for lib in libraries for m in lib.modules}
-        return frozenset(
-            module
-            for module in self.names_index.modules.values()
-            if module.language == self.language and not wanted.isdisjoint(module.imported)
-        )
+        return (module for module in modules if module.language == self.language and not wanted.isdisjoint(module.imported))
 
     def _modules_of_use(self) -> frozenset[str]:
         """Modules whose functions wait or give a waiting object: in Python they are passed around as objects are."""
@@ -635,33 +712,36 @@ class Reach:
     def _seed(self) -> None:
         spoken = {fun for full, funs in self._headers.spoken.items() if self._seeds(full) for fun in funs}
         for module in self.names_index.modules.values():
-            if module.language != self.language:
-                continue
-            if (
-                not module.facts.imports and self.language != "java"
-            ):  # what Java knows without an import lies in the same package, or is java.lang
-                continue
-            for klass in module.classes:
-                bases = [dotted(b if not isinstance(b, f.Index) else b.base) for b in klass.decl.bases]
-                if any(self.gives(name) for base in bases for name in self.external(module, base)):
-                    self._hold(klass.name, module)
-                for field in klass.decl.fields:
-                    if self._typed(module, field.type):
-                        self._store(field.name, klass, module.is_test)
-                        if field.embedded:
-                            self._hold(klass.name, module)
-            heads = self._headers.known_heads(module) if self.language == "python" else None
-            for fun in module.functions:
-                if fun in spoken or (
-                    (self.language != "python" or self._may_declare(fun, heads))
-                    and any(self._typed(module, kind) for kind in self._declared(fun))
-                ):
-                    self._push(fun)
-                for param in fun.head.params:
-                    if self._typed(module, param.type):
-                        self._hold_local(fun, param.name)
-                if any(self._typed(module, r) for r in fun.head.returns):
-                    self._give(fun)
+            if module.language == self.language:
+                self._seed_from(module, spoken)
+        self._hold_subclasses()
+
+    def _seed_from(self, module: Module, spoken: set[Fun]) -> None:
+        if not module.facts.imports and self.language != "java":
+            return  # what Java knows without an import lies in the same package, or is java.lang
+        for klass in module.classes:
+            bases = [dotted(b if not isinstance(b, f.Index) else b.base) for b in klass.decl.bases]
+            if any(self.gives(name) for base in bases for name in self.external(module, base)):
+                self._hold(klass.name, module)
+            for field in klass.decl.fields:
+                if self._typed(module, field.type):
+                    self._store(field.name, klass, module.is_test)
+                    if field.embedded:
+                        self._hold(klass.name, module)
+        heads = self._headers.known_heads(module) if self.language == "python" else None
+        for fun in module.functions:
+            if fun in spoken or (
+                (self.language != "python" or self._may_declare(fun, heads))
+                and any(self._typed(module, kind) for kind in self._declared(fun))
+            ):
+                self._push(fun)
+            for param in fun.head.params:
+                if self._typed(module, param.type):
+                    self._hold_local(fun, param.name)
+            if any(self._typed(module, r) for r in fun.head.returns):
+                self._give(fun)
+
+    def _hold_subclasses(self) -> None:
         # A subclass of a class that stands on a known type does so too.
         grown = True
         while grown:
@@ -671,6 +751,63 @@ class Reach:
                     if k.module not in self.names.get(name, ()) and any(last_name(b) in self.names for b in k.decl.bases):
                         self._hold(name, k.module)
                         grown = True
+
+    def exchange(self, program: Program, old: Module, new: Module) -> None:
+        """Puts a file in the place of its old self, after the headers have done so. What the old one led to elsewhere stays: a
+        name that may hold such an object more leaves nothing out."""
+        self.program = program
+        used = self._headers.used
+        if not used <= self._used:
+            self._used |= used
+            self.types = _waiting_types(self.table, self.kinds, self._left_out, self._used)
+            self.giving = _giving_methods(self.table, self.types, self._used)
+            self._gives.clear()
+        self._by_attribute = self._by_attribute.difference((old,)).union(self._giving_by_attribute((new,)))
+        self._answers.clear()
+        self._means.clear()
+        self._reads.clear()
+        self._held = None
+        for module, is_there in ((old, False), (new, True)):
+            for klass in module.classes:
+                self._place_below(klass, is_there)
+        functions = {fun.head.qual: fun for fun in new.functions}
+        classes = {klass.decl.qual: klass for klass in new.classes}
+        for modules in self.names.values():
+            if old in modules:
+                modules.discard(old)
+                modules.add(new)
+        for givers in self.givers.values():
+            for fun in [fun for fun in givers if fun.module is old]:
+                givers.discard(fun)
+                if (same := functions.get(fun.head.qual)) is not None:
+                    givers.add(same)
+        for owners in self.attributes.values():
+            for klass in [klass for klass in owners if klass is not None and klass.module is old]:
+                owners.discard(klass)
+                # Of a class that is gone nobody knows whose attribute it is now.
+                owners.add(classes.get(klass.decl.qual))
+        for fun in old.functions:
+            held = self._locals.pop(fun, set())
+            same = functions.get(fun.head.qual)
+            if same is not None and fun in self.touched:
+                self._push(same)
+            if same is not None and fun in self._spread_into:
+                self._spread_into.add(same)
+            for name in held:
+                if same is not None and name in same.params:
+                    self._hold_local(same, name)
+            self.touched.discard(fun)
+            self._spread_into.discard(fun)
+        self._seed_from(new, {fun for full, funs in self._headers.spoken_in(new).items() if self._seeds(full) for fun in funs})
+        for fun in new.functions:
+            parts, read = segments_of(fun)
+            if not (self.names.keys().isdisjoint(parts) and self.givers.keys().isdisjoint(parts)) or any(
+                (name, in_test) in self.attributes for name in read for in_test in (False, True)
+            ):
+                self._push(fun)
+        if any(last_name(base) in self.names for klass in new.classes for base in klass.decl.bases):
+            self._hold_subclasses()
+        self._run()
 
     def _declared(self, fun: Fun) -> Iterator[f.Type]:
         """Types that a function or file declares variables with; looked for only where it calls one of the methods in question."""
@@ -784,6 +921,17 @@ class Reach:
                 if below not in family:
                     family.append(below)
         return family
+
+    def _place_below(self, klass: Klass, is_there: bool) -> None:
+        """Lists a class among those below its bases, or no more."""
+        for base in klass.decl.bases:
+            last = last_name(base)
+            for name in (last, *self._headers.renamed.get(last, ())):
+                listed = self._below.setdefault(name, [])
+                if is_there:
+                    listed.append(klass)
+                elif klass in listed:
+                    listed.remove(klass)
 
     def _subclasses(self) -> dict[str, list[Klass]]:
         found: dict[str, list[Klass]] = {}

@@ -146,7 +146,6 @@ class Resolver:
         if any(module.language == "java" for module in names.modules.values()):
             names.java.described = knowledge.of("java").class_names
         self.wiring = Wiring(self)
-        self._decorated_by: dict[str, list[tuple[Fun, Fun]]] | None = None
         self._observers: dict[Fun, list[Fun]] = {}
         self._observed: dict[Fun, frozenset[int]] = {}
         for target, callers in (observed or {}).items():
@@ -947,18 +946,11 @@ class Resolver:
 
     def _applied(self, fn: Fun) -> Iterator[tuple[Frame, CallSite, tuple[Bind, ...], Thing | None]]:
         """Where a function is called as a decorator."""
-        if self._decorated_by is None:
-            self._decorated_by = {}
-            for module in self.names.modules.values():
-                for inner in module.functions:
-                    scope = module.functions[max(inner.head.parent, 0)]
-                    for decorator in inner.head.decorators:
-                        last = last_name(decorator.fn if isinstance(decorator, f.Call) else decorator)
-                        self._decorated_by.setdefault(last, []).append((inner, scope))
         names = {fn.name} | ({fn.parent.name} if fn.parent is not None else set())
         seen: set[Fun] = set()
         for name in sorted(names | self._aliases(fn)):
-            for inner, scope in self._decorated_by.get(name, ()):
+            for inner in self.names.decorated.get(name, ()):
+                scope = inner.module.functions[max(inner.head.parent, 0)]
                 if inner in seen or (inner.module.is_test and not fn.module.is_test):
                     continue
                 seen.add(inner)
@@ -981,10 +973,10 @@ class Resolver:
         owner = self.owner(fn)
         if fn.name in ("__init__", "__call__") and owner is not None:
             return {owner.name}
-        if self._decorated_by is None or fn.parent is not None or not self.handed_over(fn):
+        if fn.parent is not None or not self.handed_over(fn):
             return set()
         top = fn.module.functions[0]
-        return {name for name in top.body.definitions if name in self._decorated_by}
+        return {name for name in top.body.definitions if name in self.names.decorated}
 
     def _handed(self, flows: Flows, decorator: f.Expr, frame: Frame, fn: Fun) -> tuple[Bind, ...]:
         return (self.given_bind(decorator, flows, frame, fn),)

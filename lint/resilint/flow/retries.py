@@ -229,13 +229,13 @@ class Retries:
 
     def all(self) -> Iterator[RetryLoop]:
         """Every retry of the program outside of tests."""
-        for fn in self.program.functions():
+        for fn in self.program.starts():
             if not fn.module.is_test:
                 yield from self.of(fn)
 
     def polls(self, matters: Callable[[RetryLoop], bool]) -> Iterator[RetryLoop]:
         """Every hasty poll of the program that matters, outside of tests."""
-        for fn in self.program.functions():
+        for fn in self.program.starts():
             if not fn.module.is_test:
                 yield from self.hasty_polls(fn, matters)
 

@@ -104,11 +104,14 @@ class Scans:
     @cached_property
     def queries(self) -> tuple[Query, ...]:
         """Statements of SQL that code runs, in order of path and place; those of tests are left out."""
+        return self.program.gathered("queries", self._find_queries, lambda query: (query.fn.module.path,))
+
+    def _find_queries(self) -> Iterable[Query]:
         found: list[Query] = []
         annotations = self.words.of("sql_annotations")
         speaking: dict[str, bool] = {}
-        running = {fn for name, callers in self.program.names.callers_of.items() if self._runs_sql(name) for fn in callers}
-        annotated = {fn for fn in self.program.functions("java") if _bears(fn, annotations)}
+        running = set(self.program.start_calling(self._runs_sql))
+        annotated = {fn for fn in self.program.starts("java") if _bears(fn, annotations)}
         for fn in sorted(running | annotated, key=lambda fn: fn.key):
             module = fn.module
             if module.is_test or module.language not in CODE or self._runs_once(module):
@@ -121,7 +124,7 @@ class Scans:
                 found.extend(self._annotated(fn, annotations))
             if speaks and fn in running:
                 found.extend(self._handed(fn))
-        return tuple(found)
+        return found
 
     def _runs_once(self, module: Module) -> bool:
         """Whether a file changes the database once, when a version is installed."""
@@ -221,7 +224,7 @@ class Scans:
     def unlimited(self) -> Iterator[Scan]:
         """Selections of what waits for work, or of jobs that run again and again, without a limit (RS305)."""
         found: dict[Span, Scan] = {}
-        for query in self.queries:
+        for query in (query for query in self.queries if self.program.in_focus(query.fn)):
             scan = self._judge_query(query)
             if scan is not None:
                 found.setdefault(scan.span, scan)
@@ -469,6 +472,8 @@ class Scans:
                 for name in row.narrows:
                     for fn in self.program.names.callers(name):
                         module = fn.module
+                        if not self.program.in_focus(module):
+                            continue
                         if module.language != language or module.is_test or self._runs_once(module):
                             continue
                         key = (module.path, id(row))

@@ -74,9 +74,11 @@ class SettingFaults:
         self._seen: set[tuple[str, str, int]] = set()
         self._bounded: dict[tuple[str, str, str], bool] = {}
         for placed in (*self.surfaces.placed, *self.surfaces.placed_in_elements):
-            self._judge_setting(placed)
+            if program.in_focus(placed.written.path):
+                self._judge_setting(placed)
         for bean in self.surfaces.beans:
-            self._judge_bean(bean)
+            if program.in_focus(bean.path):
+                self._judge_bean(bean)
         self._judge_urls()
         self._judge_modules()
         self._judge_commands()
@@ -193,8 +195,7 @@ class SettingFaults:
         return self._schemes.get(double) or (self._schemes.get(head) if "//" in rest[:3] else None)
 
     def _judge_urls(self) -> None:
-        for path in sorted(self.program.files):
-            facts = self.program.files[path]
+        for path, facts in self.program.start_files():
             if not facts.settings or self.program.settings.is_test(path):
                 continue
             for setting in facts.settings:
@@ -254,6 +255,8 @@ class SettingFaults:
         for key, row, entry, library in self.surfaces.keys_of_rows():
             rows.setdefault(".".join(key), []).append((row, entry, library))
         for module, surface in self.surfaces.modules():
+            if not self.program.in_focus(module):
+                continue
             top = module.functions[0]
             for stmt in top.body.block:
                 if not isinstance(stmt, f.Assign) or stmt.value is None or stmt.op:
@@ -313,6 +316,7 @@ class SettingFaults:
                 for entry in library.types:
                     parents = {split(row.setting)[:-1] for row in entry.bounds if row.setting is not None} if entry.needs else set()
                     blocks = [b for b in self.surfaces.blocks if any(matches(parent, b.key) for parent in parents)]
+                    blocks = [block for block in blocks if self.program.in_focus(block.path)]
                     found += [fault for block in blocks for fault in self._lacking(block, entry)]
         return sorted(found, key=lambda fault: (fault.span, fault.message))
 
@@ -338,8 +342,10 @@ class SettingFaults:
         for written in self.surfaces.written:
             if any(True for _ in self.surfaces.parts_of(written, "url")):
                 by_key.setdefault((project_of(written.path), written.normal), []).append(written)
-        found = [fault for (project, _), urls in sorted(by_key.items()) if (fault := self._data_source(project, urls)) is not None]
-        found += [fault for bean in self.surfaces.beans if (fault := self._data_source_bean(bean)) is not None]
+        groups = [(key, urls) for key, urls in sorted(by_key.items()) if any(self.program.in_focus(url.path) for url in urls)]
+        found = [fault for (project, _), urls in groups if (fault := self._data_source(project, urls)) is not None]
+        beans = (bean for bean in self.surfaces.beans if self.program.in_focus(bean.path))
+        found += [fault for bean in beans if (fault := self._data_source_bean(bean)) is not None]
         return sorted(found, key=lambda fault: (fault.span, fault.message))
 
     def _data_source(self, project: str, urls: list[Written]) -> Fault | None:

@@ -79,6 +79,8 @@ class SharedPools:
         by_gate: dict[tuple[str, int, int], list[Hold]] = {}
         for hold in (*self._through_methods(), *self._direct()):
             where, node = hold.gate
+            if not self.program.in_focus(where):
+                continue
             by_gate.setdefault((where.module.path, node.at, node.end), []).append(hold)
         for _, holds in sorted(by_gate.items()):
             fault = self._judge(holds)
@@ -112,7 +114,7 @@ class SharedPools:
 
     def _direct(self) -> Iterator[Hold]:
         """Permits of known gates that a function takes itself: a `with`, or an acquire."""
-        gates = {pool.last for pool in self.program.pools.of_role("gate") if pool.name}
+        gates = {pool.last for pool in self.program.pools.start_of_role("gate") if pool.name}
         if not gates:
             return
         for language in LANGUAGES:
@@ -151,6 +153,8 @@ class SharedPools:
 
     def _through_methods(self) -> Iterator[Hold]:
         """Work handed to a method that takes a permit around it."""
+        if self.program.focus is not None and not self._may_make_gates:
+            return
         for method, position, owner in self._gate_methods:
             for caller in self.program.names.callers(method.name):
                 if caller.module.language != method.module.language or caller.module.is_test:
@@ -162,6 +166,13 @@ class SharedPools:
                     gate = self._of_class(base, site, owner)
                     if gate is not None:
                         yield from self._handed(gate, site, site.call.args[position].value)
+
+    @property
+    def _may_make_gates(self) -> bool:
+        """Whether a file in focus speaks of a class with such a method."""
+        owners = {owner.name.encode() for _, _, owner in self._gate_methods}
+        texts = (self.program.source(module.path) for module in self.program.start_modules()) if owners else ()
+        return any(owner in text for text in texts for owner in owners)
 
     def _of_class(self, base: str, site: CallSite, owner: Klass) -> tuple[Fun, f.Node] | None:
         """The place that makes the gate a method is called on."""
@@ -207,8 +218,12 @@ class SharedPools:
     @cached_property
     def _gate_methods(self) -> list[tuple[Fun, int, Klass]]:
         """Methods that take a permit of their object and then call what they were given, with the position of that."""
+        found = self.program.gathered("gate methods", self._find_gate_methods, lambda row: (row[0].module.path,))
+        return sorted(found, key=lambda row: row[0].key)
+
+    def _find_gate_methods(self) -> list[tuple[Fun, int, Klass]]:
         out: list[tuple[Fun, int, Klass]] = []
-        for klass in self.program.names.all_classes():
+        for klass in self.program.start_classes():
             if klass.module.is_test or klass.module.language == "java":
                 continue
             for fn in klass.methods.values():
@@ -216,7 +231,7 @@ class SharedPools:
                 called = [p for p in given if p in fn.head.calls]
                 if called and self._takes_permit(fn):
                     out.append((fn, given.index(called[0]), klass))
-        return sorted(out, key=lambda row: row[0].key)
+        return out
 
     def _takes_permit(self, fn: Fun) -> bool:
         """Whether a method sends into a channel of its object and receives from it again, or holds one of its gates."""
@@ -245,6 +260,8 @@ class SharedPools:
         for task in self.program.pool_tasks.all:
             pool = task.pool
             if pool is None or not pool.name or pool.kind.event_loop or self.program.is_test(task.fn):
+                continue
+            if not self.program.in_focus(pool.fn):
                 continue
             if pool.local and not pool.fn.module.beans:  # a bean is handed to whoever asks for it
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -102,6 +102,11 @@ class Spawn:
         """The declared function it stands in."""
         return family(self.fn).name
 
+    def rests_on(self) -> Iterator[Fun]:
+        """The functions that it starts, and those that make what it starts them with."""
+        yield from self.bodies
+        yield from (holder.frame.fn for holder in self.holders if holder.frame is not None)
+
     @property
     def dropped(self) -> bool:
         """Whether nothing holds what it started."""
@@ -163,7 +168,7 @@ class Spawns:
             spawn.args = (site.call.fn, *(a.value for a in site.call.args))
             found[(*site.fn.key, site.call.at)] = spawn
         for language in CODE:
-            for site in self.program.sites(self._spawning_names.__contains__, language, among=self.may_start):
+            for site in self.program.start_sites(self._spawning_names.__contains__, language, among=self.may_start):
                 key = (*site.fn.key, site.call.at)
                 known = self.of_site(site)
                 if known is not None and key not in found:
@@ -173,9 +178,7 @@ class Spawns:
         yield from sorted(found.values(), key=lambda s: s.key)
 
     def _go_statements(self) -> Iterator[CallSite]:
-        for module in self.program.names.modules.values():
-            if module.language != "go":
-                continue
+        for module in self.program.start_modules("go"):
             places = [m.start() for m in re.finditer(rb"\bgo[ \t]+[\w(]", self.program.source(module.path))]
             if not places:
                 continue
@@ -184,9 +187,18 @@ class Spawns:
                 if at < len(places) and places[at] < fn.head.end:
                     yield from (site for site in fn.body.calls if site.how == "go")
 
+    def found_again(self, spawn: Spawn) -> Iterable[Spawn]:
+        """A spawn as it is after what it starts has changed."""
+        if spawn.site.how == "go" or spawn.unit == "request":
+            again = replace(spawn)
+            again.bodies = tuple(sorted(self.program.renewed(spawn.bodies), key=lambda fn: fn.key))
+            return [again]
+        found = self.of_site(spawn.site)
+        return [found] if found is not None else []
+
     def _requests(self) -> Iterator[Spawn]:
         """Calls of a client that send and give a future for the answer. A publisher sends nothing before somebody subscribes."""
-        for wait in self.program.all_waits if self.has_java or self._defers else ():
+        for wait in self.program.start_waits if self.has_java or self._defers else ():
             entry = wait.entry
             if not entry.deferred or entry.spawn is not None or entry.streams or wait.fn.module.is_test:
                 continue
@@ -651,8 +663,7 @@ class Spawns:
     @cached_property
     def own_names(self) -> frozenset[str]:
         """Names by which functions of the program can be called directly: others need not be resolved."""
-        names = {fn.name for fn in self.program.functions() if fn.head.kind != "lambda"}
-        return frozenset(names | {klass.name for klass in self.program.names.all_classes()} | {"super", "cls"})
+        return self.program.own_names | {"super", "cls"}
 
     @cached_property
     def _spawning_names(self) -> frozenset[str]:
@@ -1018,7 +1029,7 @@ class Spawns:
 
     def fanouts(self) -> Iterator[Fanout]:
         """Spawns without a limit whose number grows with input, data or events, and whose work waits for something outside."""
-        for spawn in self.program.spawns:
+        for spawn in self.program.start_spawns:
             if self.program.is_test(spawn.fn) or spawn.limit.known == "unknown":
                 continue
             found = self._judge(spawn)

@@ -170,6 +170,9 @@ class Surfaces:
     @cached_property
     def written(self) -> tuple[Written, ...]:
         """Every scalar of every settings file that a framework reads, in order of path and place; files of tests are left out."""
+        return self.program.settled("settings", self._find_written)
+
+    def _find_written(self) -> tuple[Written, ...]:
         found: list[Written] = []
         wanted = self.program.settings.profile
         for path in sorted(self.program.files):
@@ -219,6 +222,9 @@ class Surfaces:
     @cached_property
     def placed(self) -> tuple[Placed, ...]:
         """Every written key that a row of knowledge names, with that row; a key may have several."""
+        return self.program.settled("placed settings", self._find_placed)
+
+    def _find_placed(self) -> tuple[Placed, ...]:
         found = [Placed(w, *row) for w in self.written for row in self.rows_of(w)]
         return tuple(found)
 
@@ -257,6 +263,9 @@ class Surfaces:
 
     @cached_property
     def _by_last(self) -> dict[str, list[Written]]:
+        return self.program.settled("settings by name", self._find_by_last)
+
+    def _find_by_last(self) -> dict[str, list[Written]]:
         found: dict[str, list[Written]] = {}
         for written in self.written:
             found.setdefault(relaxed(written.last), []).append(written)
@@ -323,6 +332,9 @@ class Surfaces:
     @cached_property
     def _located(self) -> dict[str, list[Written]]:
         """Keys of the files of properties that beans of XML name as the place of their settings."""
+        return self.program.settled("located settings", self._find_located)
+
+    def _find_located(self) -> dict[str, list[Written]]:
         named: dict[str, set[str]] = {}
         for path, module in self.program.names.modules.items():
             for setting in self.program.files[path].settings if module.beans and not module.is_test else ():
@@ -349,6 +361,9 @@ class Surfaces:
 
     @cached_property
     def _variables(self) -> dict[str, list[tuple[Written, frozenset[str]]]]:
+        return self.program.settled("variables", self._find_variables)
+
+    def _find_variables(self) -> dict[str, list[tuple[Written, frozenset[str]]]]:
         found: dict[str, list[tuple[Written, frozenset[str]]]] = {}
         for path in sorted(self.program.files):
             facts = self.program.files[path]
@@ -362,6 +377,9 @@ class Surfaces:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Elements of the namespaces that knowledge names, and maps of settings, with what is written in them."""
+        return self.program.settled("blocks", self._find_blocks)
+
+    def _find_blocks(self) -> tuple[Block, ...]:
         found: list[Block] = []
         for path in sorted(self.program.files):
             if self.program.settings.is_test(path):
@@ -449,6 +467,9 @@ class Surfaces:
     @cached_property
     def placed_in_elements(self) -> tuple[Placed, ...]:
         """Attributes of XML elements that rows of knowledge name."""
+        return self.program.settled("placed elements", self._find_placed_in_elements)
+
+    def _find_placed_in_elements(self) -> tuple[Placed, ...]:
         files = self.program.files
         written = [w for block in self.blocks if KINDS[files[block.path].kind].blocks for w in block.attributes.values()]
         return tuple(Placed(w, *row) for w in dict.fromkeys(written) for row in self.rows_of(w))
@@ -456,6 +477,9 @@ class Surfaces:
     @cached_property
     def beans(self) -> tuple[Bean, ...]:
         """The beans of Spring's XML files."""
+        return self.program.settled("beans", self._find_beans)
+
+    def _find_beans(self) -> tuple[Bean, ...]:
         found: list[Bean] = []
         for path in sorted(self.program.files):
             facts = self.program.files[path]
@@ -466,9 +490,9 @@ class Surfaces:
     # ------------------------------------------------------------ options of commands
 
     def options(self, row: SurfaceRow, names: Iterable[str]) -> Iterator[tuple[str, int, int, str, str]]:
-        """Where a command of a surface is given one of these keys as an option: path, range, key and value."""
+        """Where a command of a surface is given one of these keys as an option, in files in focus: path, range, key and value."""
         known, seen = "", -1
-        for path, source, at, end, option, spelled in self._commands(row, names):
+        for path, source, at, end, option, spelled in self._commands(row, names, (path for path, _ in self.program.start_files())):
             known, seen = path, seen if path == known else -1
             for match in option.finditer(source, max(at, seen), end):
                 seen = match.end()
@@ -486,7 +510,7 @@ class Surfaces:
             yield Command(path, at, end, source[at:end].decode("utf-8", "replace"), given, variable)
 
     def _commands(
-        self, row: SurfaceRow, names: Iterable[str]
+        self, row: SurfaceRow, names: Iterable[str], among: Iterable[str] | None = None
     ) -> Iterator[tuple[str, bytes, int, int, re.Pattern[bytes], dict[str, str]]]:
         words = [word.encode() for word in (*row.commands, *row.variables)]
         if not words:
@@ -497,7 +521,7 @@ class Surfaces:
         # of no keys no option is one: an empty alternative would match before every word
         either = b"|".join(re.escape(o.encode()) for o in sorted(spelled)) or b"(?!)"
         option = re.compile(rb"(?<![\w-])(" + either + rb")(?:[=\s\"',]|\\\r?\n|- )+(-?[\w.]+)")
-        for path in sorted(self.program.files):
+        for path in sorted(self.program.files) if among is None else among:
             facts = self.program.files[path]
             if not KINDS[facts.kind].commands or self.program.settings.is_test(path):
                 continue
@@ -518,9 +542,14 @@ class Surfaces:
 
     @cached_property
     def _modules(self) -> tuple[tuple[Module, SurfaceRow], ...]:
-        modules = self.program.names.modules.items()
-        python = [(p, m) for p, m in modules if m.language == "python" and p.endswith(".py") and not m.is_test]
-        return tuple((module, row) for path, module in python for row in self._surfaces_of(path))
+        modules = self.program.names.modules
+
+        def found() -> tuple[tuple[str, SurfaceRow], ...]:
+            python = (m.path for m in modules.values() if m.language == "python" and m.path.endswith(".py") and not m.is_test)
+            return tuple((path, row) for path in python for row in self._surfaces_of(path))
+
+        # Names alone decide, and changed files keep theirs.
+        return tuple((modules[path], row) for path, row in self.program.kept("files of settings", found, tuple) if path in modules)
 
 
 # ---------------------------------------------------------------- values

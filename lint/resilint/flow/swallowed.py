@@ -240,7 +240,9 @@ class Swallowed:
     def throwers(self) -> dict[str, frozenset[Fun]]:
         """Java's methods that declare that an interrupt ends them, by name."""
         found: dict[str, set[Fun]] = {}
-        for module in code_modules(self.program, "java"):
+        for module in self.program.names.modules.values():
+            if module.language != "java" or module.is_test:
+                continue
             source = self.program.source(module.path)
             if b"InterruptedException" not in source:
                 continue

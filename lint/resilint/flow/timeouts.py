@@ -72,7 +72,7 @@ class Timeouts:
         self._disabled_at: set[tuple[str, int]] = set()
         self._seen: set[object] = set()
         self._written()
-        for wait in program.all_waits:
+        for wait in program.start_waits:
             if wait.kind not in ("network", "query", "connect"):
                 continue
             if wait.bound == inf:
@@ -594,7 +594,7 @@ def _in_inner_setters(program: Program, language: str, types: list[TypeEntry]) -
     setters = {b.setter for t in types for b in t.bounds if b.setter and "." in b.setter and b.arg is not None}
     lasts = frozenset(setter.rpartition(".")[2] for setter in setters)
     ends = tuple(f".{setter}" for setter in setters)
-    for fn in program.names.calling(lasts.__contains__, language) if lasts else ():
+    for fn in program.start_calling(lasts.__contains__, language) if lasts else ():
         # Such a last name is a common word: the header has the whole of what is called.
         for site in fn.body.calls if any(called.endswith(ends) for called in fn.head.calls) else ():
             called = dotted(site.call.fn)
@@ -617,7 +617,7 @@ def _in_class_bodies(program: Program, language: str, types: list[TypeEntry]) ->
     """Attributes of class bodies that the type below the class reads."""
     resolver = program.resolver
     attributes = {b.class_attr for t in types for b in t.bounds if b.class_attr}
-    for klass in program.names.all_classes() if attributes else ():
+    for klass in program.start_classes() if attributes else ():
         if klass.module.language != language or klass.module.is_test or attributes.isdisjoint(klass.fields):
             continue
         kind = resolver.external_type(Obj("any", klass, None, None))
@@ -636,7 +636,7 @@ def _in_wrong_units(program: Program, language: str, timed: list[CallEntry]) -> 
     units = {
         n.rpartition(".")[2] for c in timed if c.does == "wait" and any(b.unit_pos is not None for b in c.bounds) for n in c.names
     }
-    for fn in program.names.calling(units.__contains__, language) if units else ():
+    for fn in program.start_calling(units.__contains__, language) if units else ():
         if fn.module.is_test:
             continue
         for site in fn.body.calls:
@@ -658,7 +658,7 @@ def _in_waits_for_peers(program: Program, language: str, timed: list[CallEntry])
             last = name.rpartition(".")[2]
             if last not in METHODS_OF_BUILTINS:  # `get` is that of a mapping nearly everywhere
                 rows.setdefault(last, []).extend(plausible)
-    for fn in program.names.calling(rows.__contains__, language) if rows else ():
+    for fn in program.start_calling(rows.__contains__, language) if rows else ():
         if fn.module.is_test:
             continue
         for site in fn.body.calls:
@@ -715,7 +715,7 @@ def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach
             full in table.canonical_names or table.call(full) is not None or table.made_by(full) is not None for full in names
         )
 
-    for fn in program.names.calling(wanted.__contains__, language):
+    for fn in program.start_calling(wanted.__contains__, language):
         if any(may_be(c, fn) for c in fn.head.calls):
             for site in fn.body.calls:
                 name = dotted(site.call.fn)
@@ -746,7 +746,7 @@ def _in_fields(program: Program, language: str, types: list[TypeEntry]) -> Itera
     resolver, slots = program.resolver, program.slots
     fields = {b.field.rpartition(".")[2] for t in types for b in t.bounds if b.field}
     inner = {b.field.rpartition(".")[0] for t in types for b in t.bounds if b.field}
-    for fn in program.functions(language):
+    for fn in program.starts(language):
         if not any(w in fields for w in fn.head.writes):
             continue
         frame = resolver.frame(fn)
@@ -796,7 +796,7 @@ def servers_without_timeout(program: Program) -> Iterator[Fault]:
         helpers = {n.rpartition(".")[2] for lib in table.libraries for c in lib.calls if c.server for n in c.names}
         own = _subclasses_of(program, language, {t.name for t in types})
         names = frozenset({n.rpartition(".")[2] for t in types for n in (t.name, *t.aliases, *t.made_by)} | own)
-        for fn in program.names.calling((names | helpers).__contains__, language):
+        for fn in program.start_calling((names | helpers).__contains__, language):
             if fn.module.is_test:
                 continue
             frame = resolver.frame(fn)
@@ -829,12 +829,16 @@ def _subclasses_of(program: Program, language: str, kinds: set[str]) -> set[str]
     """The names of classes of the program that stand on one of these types; in Go embedding makes no server of a type."""
     if language != "python":
         return set()
-    resolver = program.resolver
-    return {
-        klass.name
-        for klass in program.names.all_classes()
-        if klass.module.language == language and klass.decl.bases and resolver.external_type(Obj("any", klass, None, None)) in kinds
-    }
+
+    def found() -> set[str]:
+        return {
+            klass.name
+            for module in program.start_modules(language)
+            for klass in module.classes
+            if klass.decl.bases and program.resolver.external_type(Obj("any", klass, None, None)) in kinds
+        }
+
+    return program.kept(f"subclasses of {sorted(kinds)}", found, lambda known: known | found())
 
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -87,6 +87,17 @@ class Wait:
         """Order."""
         return (self.fn.module.path, self.site.call.at, self.site.call.end, self.api)
 
+    def rests_on(self) -> Iterator[Fun]:
+        """The functions in which stands what decides about it: makers of its object, written bounds, places to mend."""
+        obj = self.holder
+        while obj is not None:
+            if obj.frame is not None:
+                yield obj.frame.fn
+            obj = obj.parent
+        yield from (way.where[0] for way in self.ways)
+        yield from (slot.written[0] for source in self.sources for slot in source.slots if slot.written is not None)
+        yield from (deadline.made[0] for deadline in self.deadlines if deadline.made is not None)
+
 
 def waits_of(program: Program, *kinds: str) -> Iterator[Wait]:
     """All waits of these kinds, in order of path and position."""
@@ -131,7 +142,7 @@ def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallS
     def asked_of_all(called: str) -> bool:
         return asked(called) or bool(called.rpartition(".")[0])
 
-    for fn in program.functions(language):
+    for fn in program.starts(language):
         for site in reach.sites(fn, asked_of_all if program.names.is_open_ended(fn.module, table) else asked):
             if not _declared_here(program, site):
                 yield site
@@ -142,7 +153,7 @@ def _handing_over(program: Program, language: str, reach: Reach) -> Iterator[Cal
     started = program.spawning.passing[language]
     if not started:
         return
-    for site in program.sites(started.__contains__, language, among=program.spawning.near):
+    for site in program.start_sites(started.__contains__, language, among=program.spawning.near):
         given = (node.name for arg in site.call.args for node in walk(arg.value) if isinstance(node, f.Ref))
         if any(name.rpartition(".")[2] in reach.methods for name in given):
             yield site

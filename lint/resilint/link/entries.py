@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
@@ -58,6 +59,25 @@ def entries_of(program: Program) -> dict[Fun, Entry]:
     return out
 
 
+def renewed_entries(program: Program, known: dict[Fun, Entry]) -> dict[Fun, Entry]:
+    """The entry points of a program in focus: those that its files make, and those that others were known to make, also of
+    functions in these files that are still there."""
+    out = entries_of(program)
+    for fn, entry in known.items():
+        others = tuple(maker for maker in entry.makers if not program.in_focus(maker.fn))
+        if program.in_focus(fn):
+            module = program.names.modules.get(fn.module.path)
+            same = next((x for x in module.functions if x.head.qual == fn.head.qual), None) if module is not None else None
+            if same is None or (entry.makers and not others):
+                continue
+            fn = same
+        elif entry.makers and not others:
+            continue
+        if fn not in out:
+            out[fn] = entry._replace(fn=fn, makers=others)
+    return out
+
+
 def _inputs(fn: Fun, row: EntryRow) -> tuple[str, ...]:
     names = [p.name for p in fn.head.params if p.kind != "self"]
     if row.inputs:
@@ -78,7 +98,7 @@ def _lasts(program: Program, language: str, what: str) -> frozenset[str]:
 def _decorated(program: Program) -> Found:
     resolver = program.resolver
     wanted = _lasts(program, "python", "decorator")
-    for fn in program.functions("python"):
+    for fn in program.starts("python"):
         for decorator in fn.head.decorators:
             expr = decorator.fn if isinstance(decorator, f.Call) else decorator
             if dotted(expr).rpartition(".")[2] not in wanted:
@@ -95,7 +115,7 @@ def _decorated(program: Program) -> Found:
 def _annotated(program: Program) -> Found:
     resolver = program.resolver
     wanted = _lasts(program, "java", "decorator")
-    for fn in program.functions("java"):
+    for fn in program.starts("java"):
         if fn.head.is_abstract:
             continue  # Of a client's interface, or one whose implementations are annotated through it: nothing runs here.
         for annotation in fn.head.decorators:
@@ -113,7 +133,7 @@ def _of_annotated_classes(program: Program) -> Found:
     """Methods that an annotation on their class makes entries."""
     resolver = program.resolver
     wanted = frozenset((row.decorator or "").rpartition(".")[2] for row in program.knowledge.of("java").entries if row.methods)
-    for klass in program.names.all_classes():
+    for klass in program.start_classes():
         if klass.module.language != "java" or not klass.decl.decorators:
             continue
         for annotation in klass.decl.decorators:
@@ -132,7 +152,7 @@ def _of_annotated_classes(program: Program) -> Found:
 
 def _of_bases(program: Program) -> Found:
     resolver = program.resolver
-    for klass in program.names.all_classes():
+    for klass in program.start_classes():
         if not klass.decl.bases and not any(x.embedded for x in klass.decl.fields):
             continue
         table = resolver.table(klass.module)
@@ -169,7 +189,7 @@ def _signed(program: Program) -> Found:
     rows = [r for r in program.knowledge.of("go").entries if r.signature]
     lengths = {len(r.signature) for r in rows}
     lasts = {s.rpartition(".")[2] for r in rows for s in r.signature}
-    for fn in program.functions("go"):
+    for fn in program.starts("go"):
         params = fn.positional
         if len(params) not in lengths or not any(p.type is not None and p.type.name.rpartition(".")[2] in lasts for p in params):
             continue
@@ -193,7 +213,8 @@ def _registered(program: Program) -> Found:
         wanted = _lasts(program, language, "call")
         table = program.knowledge.of(language)
         near = _registrars(program, language, table)
-        declared = frozenset(fun.name for fun in program.functions(language) if fun.head.kind in ("free", "method"))
+        own = partial(_declared, program, language)
+        declared = program.kept(f"declared {language}", own, partial(_with, own))
         for site in _calls_on_registrars(program, language, wanted, near):
             if not _hands_over(site, declared):
                 continue
@@ -211,6 +232,15 @@ def _registered(program: Program) -> Found:
                                     yield thing, row, f"registered with {target.name}", maker
 
 
+def _declared(program: Program, language: str) -> frozenset[str]:
+    """Names of the functions of a language."""
+    return frozenset(fun.name for fun in program.starts(language) if fun.head.kind in ("free", "method"))
+
+
+def _with(more: Callable[[], frozenset[str]], known: frozenset[str]) -> frozenset[str]:
+    return known | more()
+
+
 def _registrars(program: Program, language: str, table: Table) -> dict[str, frozenset[str]]:
     """For each file, last segments of the calls by which the libraries that it imports register functions."""
     by_import: dict[str, set[str]] = {}
@@ -219,10 +249,10 @@ def _registrars(program: Program, language: str, table: Table) -> dict[str, froz
         for module in library.modules if lasts else ():
             by_import.setdefault(module, set()).update(lasts)
     out: dict[str, frozenset[str]] = {}
-    for path, file in program.names.modules.items():
+    for file in program.start_modules(language):
         if file.language == language:
             targets = {x for imp in file.facts.imports if not imp.level for x in (imp.target, imp.target.partition(".")[0])}
-            out[path] = frozenset(last for target in targets for last in by_import.get(target, ()))
+            out[file.path] = frozenset(last for target in targets for last in by_import.get(target, ()))
     return out
 
 
@@ -238,7 +268,7 @@ def _calls_on_registrars(
             return False
         return last in near[module.path] or (bool(rest) and any(imp.name[:1].islower() for imp in module.imports.get(head, ())))
 
-    for fn in program.names.calling(wanted.__contains__, language):
+    for fn in program.start_calling(wanted.__contains__, language):
         if any(may_be(c, fn.module) for c in fn.head.calls):
             yield from (site for site in fn.body.calls if may_be(dotted(site.call.fn) or "." + site.last, fn.module))
 
@@ -258,7 +288,7 @@ def _asked_for(program: Program) -> Found:
     resolver = program.resolver
     wanted = _lasts(program, "python", "call")
     near = _registrars(program, "python", program.knowledge.of("python"))
-    for fn in program.functions("python"):
+    for fn in program.starts("python"):
         lasts = near[fn.module.path] & wanted
         if not lasts:
             continue
@@ -289,7 +319,7 @@ def _listed(program: Program) -> Found:
     resolver = program.resolver
     for library in program.knowledge.of("python").libraries:
         rows = [row for row in library.entries if row.listed is not None]
-        for klass in program.names.all_classes() if rows else ():
+        for klass in program.start_classes() if rows else ():
             module = klass.module
             if module.language != "python" or not any(
                 imp.target in library.modules or imp.target.partition(".")[0] in library.modules for imp in module.facts.imports
@@ -323,7 +353,7 @@ def _assigned(program: Program) -> Found:
     wanted = _lasts(program, "python", "attribute")
     for name in sorted(wanted):
         for writer in program.names.writers(name):
-            if writer.module.language != "python":
+            if writer.module.language != "python" or not program.in_focus(writer):
                 continue
             frame = resolver.frame(writer)
             for key, defs in writer.body.definitions.items():

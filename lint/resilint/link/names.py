@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import resilint.facts as f
 from resilint.link.beans import BeanFiles
-from resilint.link.code import CODE, Fun, Klass, Module, dotted, module_of, own_methods, shared_folders, walk
+from resilint.link.code import CODE, Fun, Klass, Module, dotted, last_name, module_of, own_methods, shared_folders, walk
 from resilint.link.java import JavaNames
 from resilint.link.java_members import completed
 
@@ -77,11 +78,17 @@ class Names:
 
     def replace(self, path: str, facts: f.FileFacts | None) -> None:
         """Put one changed file (or none: it was deleted) in the place of its old facts; other files keep their handles."""
-        old = self.modules.pop(path, None)
-        if facts is not None and facts.kind in CODE:
-            self.modules[path] = module_of(path, _whole(facts), self._is_test(path))
-            self.modules = dict(sorted(self.modules.items()))
+        old = self.modules.get(path)
+        new = module_of(path, _whole(facts), self._is_test(path)) if facts is not None and facts.kind in CODE else None
         wired = self._beans.put(path, facts)
+        if not wired and old is not None and new is not None and self._same_place(old, new):
+            self.modules[path] = new
+            self._exchange(old, new)
+            return
+        self.modules.pop(path, None)
+        if new is not None:
+            self.modules[path] = new
+            self.modules = dict(sorted(self.modules.items()))
         if wired:
             self._link_beans()
         if wired or old is not None or path in self.modules:
@@ -90,6 +97,11 @@ class Names:
                     # Methods come from all files of a package; those of the old file must go.
                     own_methods(module)
             self._index()
+
+    @staticmethod
+    def _same_place(old: Module, new: Module) -> bool:
+        """Whether a file takes the place of its old self: nothing that leads to it by its path or package changes."""
+        return old.language == new.language and (old.language != "go" or old.facts.package == new.facts.package)
 
     # ------------------------------------------------------------ building
 
@@ -112,7 +124,8 @@ class Names:
         self.values_of: dict[str, list[Fun]] = {}
         self.writers_of: dict[str, list[Fun]] = {}
         self._methods_named: dict[str, list[Fun]] = {}
-        callers, values, writers = self.callers_of, self.values_of, self.writers_of
+        self.decorated: dict[str, list[Fun]] = {}
+        """Functions by the last segments of their decorators."""
         for path, module in self.modules.items():
             folder = module.folder
             while folder not in self._folders:
@@ -126,20 +139,57 @@ class Names:
                     top = module.folder
                     self._tops.setdefault(top.rpartition("/")[2], []).append(top.rpartition("/")[0])
             for fun in module.functions:
-                head = fun.head
-                for name in {c.rpartition(".")[2] for c in head.calls}:
-                    callers.setdefault(name, []).append(fun)
-                for name in {v.rpartition(".")[2] for v in head.values}:
-                    values.setdefault(name, []).append(fun)
-                for name in head.writes:
-                    writers.setdefault(name, []).append(fun)
-                if head.kind == "method":
-                    self._methods_named.setdefault(head.name, []).append(fun)
+                for index, names in self._listed(fun):
+                    for name in names:
+                        index.setdefault(name, []).append(fun)
         for package in self._packages.values():
-            for module in package.modules:
-                for fun in module.functions:
-                    if fun.head.receiver and fun.head.receiver in package.classes:
-                        package.classes[fun.head.receiver].methods.setdefault(fun.head.name, fun)
+            self._share_methods(package)
+
+    def _listed(self, fun: Fun) -> Iterator[tuple[dict[str, list[Fun]], Iterable[str]]]:
+        """The indices in which a function stands, with the names under which it does."""
+        head = fun.head
+        yield self.callers_of, {c.rpartition(".")[2] for c in head.calls}
+        yield self.values_of, {v.rpartition(".")[2] for v in head.values}
+        yield self.writers_of, head.writes
+        if head.kind == "method":
+            yield self._methods_named, (head.name,)
+        if head.decorators:
+            yield self.decorated, {last_name(d.fn if isinstance(d, f.Call) else d) for d in head.decorators}
+
+    @staticmethod
+    def _share_methods(package: Package) -> None:
+        """Gives types the methods that stand in other files of their package."""
+        for module in package.modules:
+            for fun in module.functions:
+                if fun.head.receiver and fun.head.receiver in package.classes:
+                    package.classes[fun.head.receiver].methods.setdefault(fun.head.name, fun)
+
+    def _exchange(self, old: Module, new: Module) -> None:
+        """As `_index`, for one file whose text alone has changed: what other files declare stays as it is listed."""
+        self._open_ended.clear()
+        self._open_names.clear()
+        if new.language == "java":
+            self._java = None
+        for module, put in ((old, False), (new, True)):
+            for fun in module.functions:
+                for index, names in self._listed(fun):
+                    for name in names:
+                        exchanged(index, name, fun, put)
+        if new.language == "go":
+            self._exchange_in_package(old, new)
+
+    def _exchange_in_package(self, old: Module, new: Module) -> None:
+        before = self._package_of[old.path]
+        package = Package(before.root, before.path, before.name)
+        package.modules = [new if module is old else module for module in before.modules]
+        self._packages[before.root, before.path] = package
+        beside = self._packages_at[before.path]
+        beside[beside.index(before)] = package
+        for module in package.modules:
+            self._package_of[module.path] = package
+            # Methods come from all files of a package; those of the old file must go.
+            own_methods(module)
+        self._share_methods(package)
 
     def _add_go(self, module: Module) -> None:
         root, path = self._go_place(module.folder)
@@ -332,6 +382,19 @@ class Names:
 
 _PASSED_ON = 3
 """Files through which a name comes at most."""
+
+
+def exchanged(index: dict[str, list[Any]], name: str, one: Fun | Klass, put: bool) -> None:
+    """Puts a function or class in its place in the list of a name, or takes it out; lists without one are dropped."""
+    known = index.get(name, [])
+    at = bisect_left(known, one.key, key=lambda other: other.key)
+    if put:
+        known.insert(at, one)
+        index[name] = known
+        return
+    known[at : at + 1] = [other for other in known[at : at + 1] if other is not one]
+    if not known:
+        index.pop(name, None)
 
 
 def _said(fun: Fun) -> list[str]:

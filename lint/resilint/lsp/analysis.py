@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from resilint.lsp.first import lines_of, shown
 from resilint.own_files import unsaved
 
 if TYPE_CHECKING:
@@ -46,6 +47,22 @@ _MOST_MESSAGES = 1000
 """Messages that wait for a process that is busy, after which the server has to."""
 _PAUSE = 0.1
 """Seconds between two words about progress."""
+_TYPING = 0.12
+"""Seconds after something was typed in which the whole program is not checked: whoever types is not done yet."""
+_FIRST = 1.0
+"""Seconds for which the check of the whole program waits for the first answer: both at once would take longer."""
+_LATE = 20.0
+"""Seconds after which a first answer is given up."""
+_WORTH = 1_000
+"""Functions in a program from which on a first answer comes sooner than the whole one."""
+_MOST_UNSENT = 1 << 28
+"""Bytes that wait for a process that takes none, after which it is not told any more."""
+_BEHIND = 0.01
+"""Seconds after which it is tried again to send what a process did not take at once."""
+_MOST_WHOLES = 40
+"""Whole answers after which who gives first answers is replaced: what it keeps of other files becomes less and less true."""
+_MOST_PREPARED = 8
+"""Open documents of which the first answer is found before they are changed; of others it is when they are."""
 
 
 class _Newer(BaseException):
@@ -109,7 +126,7 @@ class Folder:
             relevant = {path for path in differing if not path.startswith("../") and self._may_matter(path, self.session)}
             own = {path: text for path, text in texts.items() if path in relevant and path not in same}
             if relevant or everything or sweep:
-                with unsaved(self._absolute()):
+                with unsaved(self.absolute()):
                     anew = self.session.update(relevant, own, everywhere=everything or sweep) or anew
             if self.sweeps:
                 fresh = (path for path in self.session.paths if path not in self._stamps)
@@ -191,7 +208,7 @@ class Folder:
             self.known = registry.rules()
             _prepare()
             self.pages = {rule.code: page for rule in self.known if (page := _page(rule)) is not None}
-        with unsaved(self._absolute()):
+        with unsaved(self.absolute()):
             try:
                 settings = load(self.root)
                 self.rules = chosen(settings, self.known, self.root)
@@ -224,7 +241,8 @@ class Folder:
         folder = session.settings.folder
         return any(isinstance(item, str) and os.path.normpath(folder / item) == absolute for item in session.settings.knowledge)
 
-    def _absolute(self) -> dict[str, bytes]:
+    def absolute(self) -> dict[str, bytes]:
+        """Unsaved text by absolute path."""
         return {os.path.normpath(self.root / path): text for path, text in self.held.items()}
 
     def _progress(self, done: int, total: int, stage: str = "reading") -> None:
@@ -243,7 +261,7 @@ class Folder:
         if self.session is None or self.problem is not None:
             return False
         try:
-            with unsaved(self._absolute()):
+            with unsaved(self.absolute()):
                 _ = self.session.program
         except SettingsError as problem:
             self.problem = self._of_settings(problem.problems)
@@ -256,7 +274,7 @@ class Folder:
     def result(self) -> Message:
         """Checks the program as it is now."""
         assert self.session is not None
-        with unsaved(self._absolute()):
+        with unsaved(self.absolute()):
             found = self.session.result(self.rules, self.known)
         from resilint import baseline
 
@@ -272,7 +290,7 @@ class Folder:
         answers = self.answers()
         files: dict[str, list[Message]] = {}
         for finding, fingerprint in zip(found.findings, found.fingerprints, strict=True):
-            entry = self._entry(finding, fingerprint, answers)
+            entry = self.entry(finding, fingerprint, answers)
             files.setdefault(finding.span.path, []).append(entry)
         return {
             "is": "result",
@@ -285,7 +303,8 @@ class Folder:
             "seconds": found.seconds,
         }
 
-    def _entry(self, finding: Finding, fingerprint: str, answers: Answers) -> Message:
+    def entry(self, finding: Finding, fingerprint: str, answers: Answers) -> Message:
+        """A finding as the server is told of it."""
         span = finding.span
         diagnostic: Message = {
             "range": answers.places(span.path).range(span),
@@ -364,7 +383,7 @@ class Folder:
         from resilint.model import Span
 
         path = question["path"]
-        with unsaved(self._absolute()):
+        with unsaved(self.absolute()):
             if question["what"] == "hover":
                 return answers.hover(path, question["line"], question["character"])
             if question["what"] == "lenses":
@@ -426,14 +445,29 @@ class _Child:
         self.done = False
         """Whether it has said all it was started for."""
         self._rest = b""
+        self._unsent = b""
         os.set_blocking(to_child, False)
 
     def ask(self, question: Message) -> bool:
-        """Whether a question could be put: a child that is busy with many takes no more."""
+        """Whether a question could be put: a child that is gone, or busy with many, takes no more."""
+        self._unsent += json.dumps(question).encode() + b"\n"
+        return self.flush() and len(self._unsent) < _MOST_UNSENT
+
+    def flush(self) -> bool:
+        """Sends what it takes of what is to be sent. Whether it is there."""
         try:
-            return os.write(self.entry, json.dumps(question).encode() + b"\n") > 0
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self.entry, self._unsent) :]
+        except BlockingIOError:
+            pass
         except OSError:
             return False
+        return True
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something is still to be sent."""
+        return bool(self._unsent)
 
     def lines(self) -> Iterator[Message] | None:
         """What it has said since the last time; `None` once it has ended."""
@@ -456,6 +490,12 @@ class _Child:
             os.waitpid(self.pid, 0)
 
 
+def is_worth_following(session: Session) -> bool:
+    """Whether a program is so large that first answers are given."""
+    least = int(os.environ.get("RESILINT_LSP_FIRST_FROM", _WORTH))
+    return sum(brief.functions for brief in session.reading.briefs.values()) >= least
+
+
 def _say(told: IO[str], message: Message) -> None:
     told.write(json.dumps(message) + "\n")
     told.flush()
@@ -464,6 +504,91 @@ def _say(told: IO[str], message: Message) -> None:
 def _failed(problem: BaseException) -> Message:
     text = " ".join(str(problem).split())
     return {"is": "failed", "message": f"{type(problem).__name__}: {text}", "detail": "".join(traceback.format_exception(problem))}
+
+
+class Follower:
+    """What a process that has checked a program goes on with: the first answer after each change, as `Session.glimpse` has it."""
+
+    def __init__(self, folder: Folder, whole: dict[str, list[Message]]) -> None:
+        assert folder.session is not None
+        self.folder = folder
+        self.session = folder.session
+        self.session.follows = True
+        self._whole = whole
+        self._before: dict[str, list[Message]] = {}
+        """What the first answer said of files as the whole answer has them."""
+        self._now: dict[str, list[Message]] = {}
+        """What it said of them last."""
+        self._texts: dict[str, bytes] = {}
+        """Their texts as the whole answer has them."""
+
+    def prepare(self, paths: Iterable[str]) -> None:
+        """Learns what the first answer says of files before they are changed."""
+        for path in paths:
+            if path not in self._before and self.session.kind_of(path) is not None:
+                self._texts[path] = self.session.texts.source(path)
+                self._before[path] = self._now[path] = self._found([path]).get(path, [])
+
+    def take(self, messages: list[Message]) -> Message | None:
+        """The first answer after changes; none where there were none. Raises `EOFError` where it cannot follow."""
+        last: Message | None = None
+        changed: set[str] = set()
+        for message in messages:
+            if message["do"] == "whole":
+                # It is of the state of now: what came before it is known, and a change after it would have ended it.
+                self._whole = message["files"]
+                self._before = {path: self._now[path] for path in self._before if path not in changed}
+                self._texts = {path: self.session.texts.source(path) for path in self._before}
+                self.prepare(sorted(changed))
+                changed = set()
+            else:
+                last = message
+                changed |= self._change(message)
+        if last is None:
+            return None
+        return {"is": "first", "id": last["id"], "files": self._shown(changed)}
+
+    def _change(self, message: Message) -> set[str]:
+        """Takes in a change; the files in which something is otherwise, of those that are open."""
+        touched = {*message.get("files", ()), *message.get("unsaved", ())}
+        if len(touched) > _MOST_PREPARED:
+            raise EOFError
+        self.prepare(sorted(touched))
+        differs = self.folder.change(
+            message.get("files", ()),
+            message.get("unsaved", {}),
+            everything=message.get("everything", False),
+            sweep=message.get("sweep", False),
+        )
+        if self.session.followed is None or self.folder.problem is not None:
+            raise EOFError
+        return touched & self._before.keys() & self.folder.held.keys() if differs else set()
+
+    def _shown(self, paths: set[str]) -> dict[str, list[Message]]:
+        if not paths:
+            return {}
+        after = self._found(sorted(paths))
+        answers = self.folder.answers()
+        files = {}
+        for path in sorted(paths):
+            self._now[path] = after.get(path, [])
+            line = lines_of(self._texts[path], self.session.texts.source(path))
+            files[path] = shown(self._whole.get(path, ()), self._before[path], self._now[path], line, answers.uri(path))
+        return files
+
+    def forget(self) -> None:
+        """Drops all that need not be kept until the next change."""
+        self.session.rest()
+        gc.collect()
+
+    def _found(self, paths: list[str]) -> dict[str, list[Message]]:
+        with unsaved(self.folder.absolute()):
+            found = self.session.glimpse(self.folder.rules, self.folder.known, paths)
+        answers = self.folder.answers()
+        files: dict[str, list[Message]] = {}
+        for finding, fingerprint in found:
+            files.setdefault(finding.span.path, []).append(self.folder.entry(finding, fingerprint, answers))
+        return files
 
 
 class Analysis:
@@ -547,6 +672,18 @@ class Forking(Analysis):
         self._out = told.fileno()
         self._checker: _Child | None = None
         self._teller: _Child | None = None
+        self._follower: _Child | None = None
+        """What has checked an earlier state and gives first answers since."""
+        self._due: float | None = None
+        """When the program is to be checked as it is now; `None`: that has begun."""
+        self._is_prepared = False
+        """Whether that has begun to listen."""
+        self._late: float | None = None
+        """When a first answer that was asked for is given up."""
+        self._wholes = 0
+        """Whole answers since it was new."""
+        self._typed = 0.0
+        """When somebody typed last."""
         self._ready = False
 
     def run(self) -> None:
@@ -556,7 +693,7 @@ class Forking(Analysis):
             selector.register(self._asked, selectors.EVENT_READ)
             try:
                 while True:
-                    for key, _ in selector.select():
+                    for key, _ in selector.select(self._patience()):
                         if key.fd == self._asked:
                             data = os.read(self._asked, 1 << 20)
                             if not data:
@@ -565,15 +702,38 @@ class Forking(Analysis):
                             self._serve([json.loads(line) for line in whole], selector)
                         else:
                             self._relay(key.fd, selector)
+                    self._look_at_the_clock(selector)
             finally:
                 self._end_all(selector)
+                self._end_follower(selector)
+
+    def _patience(self) -> float | None:
+        """How long nothing need be done if nobody says anything."""
+        times = [at for at in (self._due, self._late) if at is not None]
+        if any(child is not None and child.is_behind for child in (self._teller, self._follower)):
+            times.append(time.monotonic() + _BEHIND)
+        return max(0.0, min(times) - time.monotonic()) if times else None
+
+    def _look_at_the_clock(self, selector: selectors.BaseSelector) -> None:
+        now = time.monotonic()
+        for child in (self._teller, self._follower):
+            if child is not None and child.is_behind:
+                child.flush()
+        if self._late is not None and now >= self._late:
+            # A question that takes so long may take for ever. What checks the whole is ended by the next change.
+            self._end_follower(selector)
+        if self._due is not None and now >= self._due:
+            self._due = None
+            if self._ready:
+                self._checker = self._start(self._check, selector)
 
     def _serve(self, messages: list[Message], selector: selectors.BaseSelector) -> None:
         changes = [message for message in messages if message["do"] in ("open", "change")]
+        followed = self._follow(changes)
         differs = False
         for change in changes:
             differs = self.take(change) or differs
-        if changes and self.last is None and self._checker is None:
+        if changes and self.last is None and self._checker is None and self._due is None:
             # What checked this state was killed: without another one it would never be known.
             differs = True
         if changes and not differs and self.last is not None:
@@ -586,8 +746,9 @@ class Forking(Analysis):
             # What is kept is never walked again, neither here nor in the children, whose copies of it would stop being shared.
             gc.collect()
             gc.freeze()
-            if self._ready:
-                self._checker = self._start(self._check, selector)
+            # Who types is not done yet, and the first answer is not to wait for the whole one.
+            self._typed = time.monotonic() - (0.0 if any(message.get("typed") for message in changes) else _TYPING)
+            self._due = self._typed + max(_TYPING, _FIRST if followed else 0.0) if self._ready else None
         for message in messages:
             if message["do"] == "ask":
                 self.pending[message["id"]] = message
@@ -598,6 +759,14 @@ class Forking(Analysis):
         if differs:
             for question in list(self.pending.values()):
                 self._ask(question, selector)
+
+    def _follow(self, changes: list[Message]) -> bool:
+        """Asks for the first answer after changes; whether there is one to wait for."""
+        if self._follower is None or not changes or not all(map(self._follower.ask, changes)):
+            return False
+        if self._is_prepared:
+            self._late = time.monotonic() + _LATE
+        return self._is_prepared
 
     def _watch(self) -> None:
         poll = select.poll()
@@ -617,7 +786,7 @@ class Forking(Analysis):
             self._tell({"is": "answer", "id": question["id"], "value": None})
 
     def _start(self, work: Any, selector: selectors.BaseSelector) -> _Child:
-        others = [child for child in (self._checker, self._teller) if child is not None]
+        others = [child for child in (self._checker, self._teller, self._follower) if child is not None]
         child = _Child(work, [self._asked, self._out, *(end for other in others for end in (other.descriptor, other.entry))])
         selector.register(child.descriptor, selectors.EVENT_READ)
         return child
@@ -626,7 +795,40 @@ class Forking(Analysis):
         assert self.folder is not None
         # The descriptor that it looks at is closed here.
         self.folder.watch = None
-        self.check(lambda message: _say(told, message))
+        results: list[Message] = []
+
+        def tell(message: Message) -> None:
+            if message["is"] == "result":
+                message["stays"] = (
+                    self.folder is not None and self.folder.session is not None and is_worth_following(self.folder.session)
+                )
+                results.append(message)
+            _say(told, message)
+
+        self.check(tell)
+        if results and results[0]["stays"]:
+            self._go_on(Follower(self.folder, results[0]["files"]), asked, told)
+
+    def _go_on(self, follower: Follower, asked: IO[str], told: IO[str]) -> None:
+        """Gives first answers for as long as that can be done. Whatever ends it, whole answers are given as before."""
+        assert self.folder is not None
+        held = [path for path in self.folder.held if not path.startswith("../")]
+        if not held and follower.session.paths:
+            # Whichever file it is: most of what the first answer takes, every other one takes too.
+            held = follower.session.paths[:1]
+        follower.prepare(held[:_MOST_PREPARED])
+        gc.collect()
+        gc.freeze()
+        _say(told, {"is": "prepared"})
+        rest = b""
+        while data := os.read(asked.fileno(), 1 << 20):
+            *whole, rest = (rest + data).split(b"\n")
+            if not whole:
+                continue
+            answer = follower.take([json.loads(line) for line in whole])
+            if answer is not None:
+                _say(told, answer)
+            follower.forget()
 
     def _answer_all(self, asked: IO[str], told: IO[str]) -> None:
         assert self.folder is not None
@@ -636,12 +838,21 @@ class Forking(Analysis):
             self.answer(json.loads(line), answers, lambda message: _say(told, message))
 
     def _relay(self, descriptor: int, selector: selectors.BaseSelector) -> None:
-        child = next((one for one in (self._checker, self._teller) if one is not None and one.descriptor == descriptor), None)
+        children = (self._checker, self._teller, self._follower)
+        child = next((one for one in children if one is not None and one.descriptor == descriptor), None)
         if child is None:
             return
         messages = child.lines()
         if messages is not None:
             for message in messages:
+                if message["is"] == "first":
+                    self._take_first(message)
+                    continue
+                if message["is"] == "prepared":
+                    self._is_prepared = True
+                    self._tell(message)
+                    continue
+                stays = message.pop("stays", False)
                 if message["is"] == "answer":
                     self.pending.pop(message["id"], None)
                 elif child is self._checker and "id" in message:
@@ -649,10 +860,16 @@ class Forking(Analysis):
                     self.last = message
                 self._tell(message)
                 child.done = child.done or "id" in message
+                if stays and child is self._checker:
+                    self._checker = None
+                    self._let_follow(child, message, selector)
+                    break
             return
         selector.unregister(descriptor)
         child.end()
-        if child is self._checker:
+        if child is self._follower:
+            self._forget_follower()
+        elif child is self._checker:
             self._checker = None
             if not child.done:
                 self._tell({"is": "failed", "id": self.number, "message": "the process that checks the program was killed"})
@@ -661,6 +878,37 @@ class Forking(Analysis):
             for question in list(self.pending):
                 self.pending.pop(question)
                 self._tell({"is": "answer", "id": question, "value": None})
+
+    def _let_follow(self, child: _Child, whole: Message, selector: selectors.BaseSelector) -> None:
+        """Has a process that has checked the program give first answers, if there is none that does and can go on."""
+        told = {"do": "whole", "files": whole["files"]}
+        if self._follower is not None and self._is_prepared and self._wholes < _MOST_WHOLES and self._follower.ask(told):
+            self._wholes += 1
+            selector.unregister(child.descriptor)
+            child.end()
+            return
+        self._end_follower(selector)
+        self._follower, self._wholes = child, 0
+
+    def _take_first(self, message: Message) -> None:
+        if message["id"] == self.number:
+            self._late = None
+            if self._due is not None:
+                self._due = min(self._due, self._typed + _TYPING)
+            if message["files"]:
+                self._tell(message)
+
+    def _end_follower(self, selector: selectors.BaseSelector) -> None:
+        if self._follower is not None:
+            selector.unregister(self._follower.descriptor)
+            self._follower.end()
+        self._forget_follower()
+
+    def _forget_follower(self) -> None:
+        self._follower = self._late = None
+        self._is_prepared = False
+        if self._due is not None:
+            self._due = min(self._due, self._typed + _TYPING)
 
     def _end_all(self, selector: selectors.BaseSelector) -> None:
         for child in (self._checker, self._teller):

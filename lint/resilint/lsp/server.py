@@ -22,8 +22,8 @@ from pygls.lsp.server import LanguageServer
 from resilint import __version__
 from resilint.lsp.analysis import SETTINGS_FILES, Message
 
-_QUIET = 0.15
-"""Seconds without a change after which a program is analysed: whoever types is not done yet."""
+_QUIET = 0.03
+"""Seconds without a change after which a program is told of it. How long it then waits for whoever types is its own to say."""
 _SHORT = 0.5
 """Seconds that an analysis may take without a word about its progress."""
 _MOST_CRASHES = 3
@@ -54,6 +54,8 @@ class Program:
     """Number of the newest change that the process was told."""
     settled: int = -1
     """Number of the newest change whose findings are known."""
+    _answered: dict[str, int] = field(default_factory=dict)
+    """By path the newest change after which the first answer is known."""
     _process: asyncio.subprocess.Process | None = None
     _timer: asyncio.TimerHandle | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -135,6 +137,7 @@ class Program:
         self.sent += 1
         message: Message = {"do": "change", "id": self.sent, "files": sorted(self._files), "unsaved": self._held}
         message |= {"everything": self._everything, "sweep": self._sweep}
+        message["typed"] = not self._typed.isdisjoint(self._held)
         self._touched |= {*self._files, *self._held}
         self._files, self._held, self._everything, self._sweep = set(), {}, False, False
         self._versions = {
@@ -228,6 +231,12 @@ class Program:
                     shown = types.ShowMessageParams(types.MessageType.Error, f"resilint: {message['message']}")
                     self.server.window_show_message(shown)
                 self._settle(message["id"])
+        elif kind == "prepared":
+            # From now on first answers come at once; nobody has to do anything about it.
+            pass
+        elif kind == "first":
+            if message["id"] == self.sent and self.settled != self.sent:
+                self._take_first(message["files"])
         elif message["id"] == self.sent:
             if kind == "result":
                 for failure in () if message.get("again") else message["failures"]:
@@ -243,6 +252,17 @@ class Program:
                 files |= message["files"]
             self._report(files, again=message.get("again", False))
             self._settle(message["id"])
+
+    def _take_first(self, files: dict[str, list[Message]]) -> None:
+        """Shows what is known of changed files until the whole program is checked."""
+        for path, entries in files.items():
+            report = self.reports.get(path)
+            if report is None or report.entries != entries:
+                self.reports[path] = _Report(entries, self.server.next_number())
+            self._answered[path] = self.sent
+            if not self.server.pulled:
+                self._publish(path)
+        self.wake()
 
     def _as_long_as_typed(self, files: dict[str, list[Message]], unparsed: list[str]) -> dict[str, list[Message]]:
         """What to report where the text of a file, not saved yet, ends in the middle of something.
@@ -337,6 +357,11 @@ class Program:
     async def current(self) -> None:
         """Waits until what is known is true of the documents as they are."""
         while not self.is_current:
+            await self._changed.wait()
+
+    async def answered(self, path: str) -> None:
+        """Waits until it is known what is found in a document as it is, be it by the first answer only."""
+        while not self.is_current and (self._timer is not None or self._answered.get(path) != self.sent):
             await self._changed.wait()
 
     async def news(self) -> None:
@@ -703,7 +728,7 @@ async def document_diagnostics(ls: Server, params: types.DocumentDiagnosticParam
     if place is None:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
     program, path = place
-    await program.current()
+    await program.answered(path)
     report = program.reports.get(path)
     number = str(report.number) if report is not None else "0"
     if params.previous_result_id == number:
@@ -759,7 +784,7 @@ async def code_actions(ls: Server, params: types.CodeActionParams) -> list[types
     if place is None:
         return []
     program, path = place
-    await program.current()
+    await program.answered(path)
     report = program.reports.get(path)
     entries = [entry for entry in report.entries if "span" in entry] if report is not None else []
     only = params.context.only
