@@ -150,6 +150,10 @@ class Blocking:
         """How a call comes to wait on the thread that makes it; `around` is the name by which its function was called."""
         if site.how or _is_short(site) or _is_for_threads(site) or _is_last(site) or is_for_windows(site):
             return None
+        way = self._way_at(site, depth, around)
+        return way if way is not None and not self._is_for_one_thread(site) else None
+
+    def _way_at(self, site: CallSite, depth: int, around: str) -> Way | None:
         if self._may_block(dotted(site.call.fn) or "." + site.last, site.fn):
             for target, entry in self.program.described(site):
                 if self._blocks(target, entry, site) and not (_has_ended(site) and site.last in _COLLECTS):
@@ -167,6 +171,39 @@ class Blocking:
             if way is not None and not (_has_ended(site) and way[0].rpartition(".")[2] in _COLLECTS):
                 return way
         return None
+
+    def _is_for_one_thread(self, site: CallSite) -> bool:
+        """Whether a test around a call asks which thread or loop runs it, or it is what is done where there is no loop: whoever
+        wrote that knows when it may wait."""
+        for arm in site.arm.chain():
+            if isinstance(arm.node, f.If) and any(self._identifies(expr, site.fn) for expr in self._behind(arm.node.test, site.fn)):
+                return True
+            if isinstance(arm.node, f.Try) and arm.kind == "handler":
+                tried = (x.call for x in site.fn.body.calls if any(a.kind == "try" and a.node is arm.node for a in x.arm.chain()))
+                if any(self._identifies(call, site.fn) for call in tried):
+                    return True
+        return False
+
+    def _behind(self, test: f.Expr, fn: Fun) -> Iterator[f.Expr]:
+        """A test, and what its variables hold."""
+        yield test
+        for node in walk(test):
+            if isinstance(node, f.Ref):
+                yield from (d.expr for d in fn.body.reaching(node.name, node.at)[0] if d.expr is not None and d.kind == "value")
+
+    def _identifies(self, expr: f.Expr, fn: Fun) -> bool:
+        table = self.resolver.table(fn.module)
+        for node in walk(expr):
+            if isinstance(node, f.Call) and last_name(node.fn) in self._identifying:
+                entries = (table.call(name) for name in self.program.canonical(node.fn, fn))
+                if any(entry is not None and entry.does == "identify" for entry in entries):
+                    return True
+        return False
+
+    @cached_property
+    def _identifying(self) -> frozenset[str]:
+        calls = (call for library in self.program.knowledge.of("python").libraries for call in library.calls)
+        return frozenset(name.rpartition(".")[2] for call in calls if call.does == "identify" for name in call.names)
 
     def _way_in(self, fn: Fun, depth: int, called: str) -> Way | None:
         key = (fn, depth, called if fn.parent is not None else "")

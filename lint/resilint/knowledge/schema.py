@@ -587,6 +587,7 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         "spawn",
         "submit",
         "cancel",
+        "identify",  # says which thread, task or event loop runs the caller
         "configure",  # writes settings only
         "decode",  # fills its argument or result from a request
         "read_body",
