@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
@@ -19,8 +19,6 @@ READER_VERSION = 8
 """Raised with every change of this module or of a reader: cached facts of another version are not used."""
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Bodies = Sequence[msgspec.Raw]
     Name = str
     Place = int
@@ -649,7 +647,14 @@ class FileFacts(Struct, frozen=True, array_like=True):
     generated: bool = False
 
 
-_ENCODER = msgspec.msgpack.Encoder()
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    """Bodies that lie elsewhere, as they were decoded."""
+    if isinstance(value, Sequence):
+        return tuple(value)
+    raise NotImplementedError(f"{type(value).__name__} is no part of facts")
+
+
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=_as_tuple)
 _SHARED = cast("Callable[[type[Any], Any], Any]", operator.getitem)
 _FACTS = msgspec.msgpack.Decoder(FileFacts, dec_hook=_SHARED)
 _BLOCK = msgspec.msgpack.Decoder(Block, dec_hook=_SHARED)

@@ -34,6 +34,7 @@ def test_bodies_on_the_shelf_are_those_that_were_put_there(tmp_path: Path) -> No
         with pytest.raises(IndexError):
             shelved.bodies[3]
         assert msgspec.structs.replace(shelved, bodies=facts.bodies) == facts
+        assert encode(shelved) == encode(facts)
 
 
 def test_nothing_without_bodies_is_put_anywhere(tmp_path: Path) -> None:
