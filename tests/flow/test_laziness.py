@@ -18,7 +18,6 @@ import pip
 import pytest
 from resilint import docs, registry
 from resilint import facts as f
-from resilint.engine_rules import ENGINE_RULES
 from resilint.flow.reach import Reach
 from resilint.link.code import Body, CallSite, Fun, declared_types, dotted, last_name, module_of, walk_block
 from resilint.link.names import Names
@@ -92,7 +91,9 @@ def _taken(folder: Path) -> Path:
 
 def _cases_of(language: str, folder: Path, every: int) -> Path:
     """Of all cases in a language one in so many, each in a folder of its own."""
-    pages = sorted({*CASES.glob("*/*.md"), *(docs.folder(ENGINE_RULES[0]) or CASES).glob("*.md")})
+    # In a wheel the pages of the engine's own rules lie apart.
+    folders = {found for rule in registry.rules() if (found := docs.folder(rule)) is not None}
+    pages = sorted({*CASES.glob("*/*.md"), *(page for found in folders for page in found.glob("*.md"))})
     chosen = [case for page in pages for case in cases(page.read_text("utf-8")) if language in case.languages]
     for number, case in enumerate(chosen[::every]):
         for path, text in case.files.items():
