@@ -17,8 +17,6 @@ OWN = tuple(rule for rule in RULES if rule.code.startswith(registry.OWN_PREFIX))
 CHECKED = tuple(rule for rule in OWN if rule not in ENGINE_RULES)
 STABLE = tuple(rule for rule in RULES if not rule.preview)
 HEADINGS = ["Why", "Flagged", "Quiet", "Fix", "How it decides"]
-PAGES = docs.folder(ENGINE_RULES[0])
-assert PAGES is not None
 
 
 def page_of(rule: Rule) -> str:
