@@ -907,17 +907,12 @@ def _has_work(program: Program, need: Need, obj: Obj) -> bool:
         return True
     lasts = {name.rpartition(".")[2] for name in need.given_work_by if not name.endswith("=")}
     language = obj.fn.module.language if obj.fn is not None else ""
-    for module in program.names.modules.values():
-        if module.language != language:
-            continue
-        for fn in module.functions:
-            decorators = (last_name(d.fn if isinstance(d, f.Call) else d) for d in fn.head.decorators)
-            called = (name.rpartition(".")[2] for name in fn.head.calls)
-            if not lasts.isdisjoint((*decorators, *called)):
-                return True
-        if any(last_name(base) in lasts for klass in module.classes for base in klass.decl.bases):
-            return True
-    return False
+    names = program.names
+    decorated = (fn for last in lasts for fn in names.decorated.get(last, ()))
+    if names.calling(lasts.__contains__, language) or any(fn.module.language == language for fn in decorated):
+        return True
+    classes = (klass for module in names.modules.values() if module.language == language for klass in module.classes)
+    return any(last_name(base) in lasts for klass in classes for base in klass.decl.bases)
 
 
 def _met_by_each(program: Program, entry: TypeEntry, need: Need, obj: Obj, language: str) -> bool:
