@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,6 +19,7 @@ from resilint.model import Finding, Rule
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from resilint.marks import Mark
     from resilint.program import Program
 
 _APART = ("RS1", "RS6")
@@ -45,6 +46,8 @@ class Checked:
     findings: list[Finding] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     waits: dict[str, int] = field(default_factory=dict)
+    marks: Sequence[Mark] = ()
+    """Those of the findings, where an earlier run has kept them."""
 
     def add(self, other: Checked) -> None:
         self.findings += other.findings

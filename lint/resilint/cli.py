@@ -347,11 +347,14 @@ def _gate(scope: Scope, settings: Settings, options: dict[str, Any], stack: Exit
 
 @contextmanager
 def _history_problems(option: str) -> Iterator[None]:
-    from resilint.history import HistoryError
-
     try:
         yield
-    except HistoryError as problem:
+    except Exception as problem:
+        # Loaded only now: what reads history is not needed where nobody asks for it.
+        from resilint.history import HistoryError
+
+        if not isinstance(problem, HistoryError):
+            raise
         raise _wrong([f"{option}: {problem}"]) from None
 
 

@@ -8,6 +8,7 @@ import stat
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -201,8 +202,13 @@ def _skip_folder(folder: str, why: str, found: Discovery) -> None:
 
 def _foreign(path: str, names: frozenset[str]) -> str | None:
     """The folder of other people's code that a path lies in, with a slash at the end."""
-    parts = path.split("/")
-    for index, part in enumerate(parts[:-1]):
+    return _foreign_folder(path.rpartition("/")[0], names)
+
+
+@lru_cache(maxsize=4096)
+def _foreign_folder(folder: str, names: frozenset[str]) -> str | None:
+    parts = folder.split("/")
+    for index, part in enumerate(parts):
         if part in names or part.endswith(".egg-info"):
             return "/".join(parts[: index + 1]) + "/"
     return None
@@ -268,7 +274,11 @@ def _follow(root: Path, links: list[str], found: Discovery) -> None:
 
 def kind_of_name(path: str) -> str | None:
     """The kind of a file by its path alone; `None` where it has none or only its content can tell."""
-    *folders, name = path.split("/")
+    name = path.rpartition("/")[2]
+    if name.endswith((".py", ".go", ".java")) and not name.startswith((".", "Dockerfile", "Containerfile")):
+        # Most files of a program are code, whose names say all.
+        return _SUFFIXES[name[name.rindex(".") :]]
+    folders = path.split("/")[:-1]
     if name in _LOCKS or name in _OWN_FILES:
         return None
     if folders[-1:] == ["requirements"] and name.endswith(".txt"):
@@ -384,7 +394,7 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
     for part in before.split("/")[:-1]:
         _remember_ignores(os.path.join(root, above, ".gitignore"), above, rules)
         above += part + "/"
-    if before and _is_ignored(before, rules):
+    if before and _is_ignored(before, _over(before[:-1].rpartition("/")[0], rules)):
         # Whoever names an ignored folder means it.
         rules.clear()
     pending = [before]
@@ -399,14 +409,15 @@ def _walk(root: Path, before: str, found: Discovery) -> Iterator[str]:
         for entry in listed:
             if entry.name == ".gitignore":
                 _remember_ignores(entry.path, folder, rules)
+        over = _over(folder[:-1], rules)
         for entry in listed:
             path = folder + entry.name
             if entry.is_dir(follow_symlinks=False):
                 if (foreign := _foreign(path[len(before) :] + "/", VENDORED | BUILT)) is not None:
                     _skip_folder(before + foreign, "vendored or built", found)
-                elif not _is_ignored(path + "/", rules):
+                elif not _is_ignored(path + "/", over):
                     pending.append(path + "/")
-            elif not _is_ignored(path, rules):
+            elif not _is_ignored(path, over):
                 yield path
 
 
@@ -429,16 +440,23 @@ def _remember_ignores(file: str, folder: str, rules: dict[str, GitIgnoreSpec]) -
         return
 
 
-def _is_ignored(path: str, rules: dict[str, GitIgnoreSpec]) -> bool:
-    """The deepest `.gitignore` that says something about a path decides."""
-    if not rules:
-        return False
-    folder = path.rstrip("/")
-    while folder:
+def _over(folder: str, rules: dict[str, GitIgnoreSpec]) -> list[tuple[int, GitIgnoreSpec]]:
+    """The `.gitignore` files that speak of what lies in a folder, the deepest first, and where paths begin for each."""
+    found = []
+    while rules:
+        place = folder + "/" if folder else ""
+        if place in rules:
+            found.append((len(place), rules[place]))
+        if not folder:
+            break
         folder = folder.rpartition("/")[0]
-        spec = rules.get(folder + "/" if folder else "")
-        if spec is not None:
-            said = spec.check_file(path[len(folder) + 1 if folder else 0 :]).include
-            if said is not None:
-                return said
+    return found
+
+
+def _is_ignored(path: str, over: list[tuple[int, GitIgnoreSpec]]) -> bool:
+    """The deepest `.gitignore` that says something about a path decides."""
+    for begin, spec in over:
+        said = spec.check_file(path[begin:]).include
+        if said is not None:
+            return said
     return False

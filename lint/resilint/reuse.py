@@ -15,6 +15,7 @@ from resilint import __version__
 from resilint.cache import Cache
 from resilint.checking import Checked
 from resilint.discover import MAX_BYTES, Source, stamp_of
+from resilint.marks import Mark
 from resilint.model import Finding, Rule
 from resilint.own_files import read_regular
 from resilint.settings import Settings
@@ -23,6 +24,7 @@ from resilint.settings import Settings
 class _Kept(msgspec.Struct, frozen=True, gc=False):
     findings: list[Finding]
     waits: dict[str, int]
+    marks: list[Mark]
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -63,14 +65,17 @@ class Earlier:
             kept = _DECODER.decode(found) if found is not None else None
         except msgspec.MsgspecError:
             return None
-        return Checked(findings=kept.findings, waits=kept.waits) if kept is not None else None
+        return Checked(findings=kept.findings, waits=kept.waits, marks=kept.marks) if kept is not None else None
 
-    def keep(self, key: bytes, checked: Checked) -> None:
-        """Stores what was found, unless something failed, which may have been the machine, or a file has changed meanwhile."""
+    def keep(self, key: bytes, checked: Checked, marks: list[Mark]) -> None:
+        """Stores what was found, with the marks of the findings.
+
+        Not if something failed, which may have been the machine, nor if a file has changed meanwhile.
+        """
         if checked.failures or self._stamps() != self._before:
             return
         try:
-            data = _ENCODER.encode(_Kept(checked.findings, checked.waits))
+            data = _ENCODER.encode(_Kept(checked.findings, checked.waits, marks))
         except UnicodeEncodeError:
             # Names of files need be no text.
             return

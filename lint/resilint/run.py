@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -345,7 +345,7 @@ class Session:
         while True:
             checked = kept or _checked(program, rules, beside, progress)
             if earlier is not None and kept is None and not broken:
-                earlier.keep(key, checked)
+                earlier.keep(key, checked, marks_of(checked.findings, reading.files, texts.lines))
             failures = [*reading.failures, *broken, *checked.failures]
             files, briefs = reading.files, reading.briefs
             if mend is not None and program is not None:
@@ -362,14 +362,17 @@ class Session:
             if mend is None or program is None or not mend(program, texts, found):
                 break
         waits = {"bounded": 0, "endless": 0, "unknown": 0} | checked.waits
-        self._intake.files.decode({finding.span.path for finding in (*found, *unsure)})
-        marks = marks_of(found, files, texts.lines)
+        marks = self._marks(found, checked, files)
         self._put_away()
         shown = sorted(
             zip((_moved(finding, scope) for finding in found), fingerprints(marks), marks, strict=True),
             key=lambda item: (item[0].key(), item[1]),
         )
-        origin = {scope.shown(path): path for path in (*reading.files, *(finding.span.path for finding in found))}
+
+        @cache
+        def origin() -> dict[str, str]:
+            return {scope.shown(path): path for path in (*reading.files, *(finding.span.path for finding in found))}
+
         return Result(
             findings=[finding for finding, _, _ in shown],
             fingerprints=[fingerprint for _, fingerprint, _ in shown],
@@ -382,16 +385,24 @@ class Session:
             unsure=len(unsure),
             notes=notes,
             unused=unused,
-            lines=lambda path: texts.lines(origin.get(path, path)),
+            lines=lambda path: texts.lines(origin().get(path, path)),
             here=scope.seen,
             in_repository=scope.in_repository,
             service=_services(reading, settings, origin),
             rules=rules,
             marks=[mark for _, _, mark in shown],
-            unsure_marks=marks_of(unsure, files, texts.lines),
+            unsure_marks=self._marks(unsure, checked, files),
             scopes=scopes_in(files),
             judged=_judge(scope, settings, known, _complete(rules, failures), {failure.path for failure in failures}),
         )
+
+    def _marks(self, findings: Sequence[Finding], checked: Checked, files: Mapping[str, FileFacts]) -> list[Mark]:
+        """The mark of each finding; where an earlier run has kept it, its file is neither read nor decoded."""
+        known = dict(zip(map(_identity, checked.findings), checked.marks, strict=False))
+        others = [finding for finding in findings if _identity(finding) not in known]
+        self._intake.files.decode({finding.span.path for finding in others})
+        known.update(zip(map(_identity, others), marks_of(others, files, self.texts.lines), strict=True))
+        return [known[_identity(finding)] for finding in findings]
 
     @property
     def followed(self) -> Program | None:
@@ -462,18 +473,23 @@ class Session:
         return intake
 
 
+def _identity(finding: Finding) -> tuple[str, int, int, str, str]:
+    """What a finding's mark is made of, beside its file."""
+    return finding.span.path, finding.span.line, finding.span.col, finding.code, finding.message
+
+
 _MANY = 50
 """Changed files from which on linking all anew is quicker, and the cache is worth opening."""
 
 
-def _services(reading: Reading, settings: Settings, origin: Mapping[str, str]) -> Callable[[str], str]:
+def _services(reading: Reading, settings: Settings, origin: Callable[[], Mapping[str, str]]) -> Callable[[str], str]:
     """The service of each path as reported."""
-    homes = Homes(reading.files)
+    homes = cache(lambda: Homes(reading.files))
 
     def service(shown: str) -> str:
-        path = origin.get(shown, shown)
+        path = origin().get(shown, shown)
         declared = settings.service_of(path)
-        return declared.name if declared is not None else homes.home(path)
+        return declared.name if declared is not None else homes().home(path)
 
     return service
 

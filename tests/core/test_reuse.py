@@ -10,7 +10,7 @@ import pytest
 from resilint import Confidence, Finding, Program, Rule, Severity, Span
 from resilint.cache import Cache
 from resilint.engine_rules import ENGINE_RULES
-from resilint.run import Result, run
+from resilint.run import Result, Texts, run
 from resilint.scope import scope_of
 from resilint.settings import load
 
@@ -95,6 +95,18 @@ def test_what_has_not_changed_is_not_checked_again_and_reported_alike(tree: Path
     assert len(asked) == 1
     assert shown(checked(tree)) == shown(first)
     assert len(asked) == 1
+
+
+def test_what_identifies_findings_is_kept_with_them(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = checked(tree)
+
+    def no_text(texts: Texts, path: str) -> bytes:
+        raise AssertionError(f"{path} is read")
+
+    monkeypatch.setattr(Texts, "source", no_text)
+    again = checked(tree)
+    assert (again.marks, again.fingerprints) == (first.marks, first.fingerprints)
+    assert len(set(again.fingerprints)) == len(first.findings) == 2
 
 
 def test_the_same_tree_elsewhere_is_known_too(tree: Path) -> None:
