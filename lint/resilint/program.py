@@ -20,6 +20,7 @@ from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module
 from resilint.link.entries import Entry, entries_of, renewed_entries
 from resilint.link.names import Names
+from resilint.link.test_code import TestCode
 from resilint.link.versions import Pin, Versions, said
 from resilint.model import Confidence, Span, Step, Value
 from resilint.text import Lines
@@ -94,7 +95,8 @@ class Program:
         self.source = source
         self.settings = settings
         self.knowledge = load(settings.knowledge, settings.folder)
-        self.names = Names(files, source, settings.is_test, settings.profile)
+        self.test_code = TestCode(self.knowledge.words)
+        self.names = Names(files, source, settings.is_test, settings.profile, self.test_code.is_test)
         self.resolver = Resolver(self.names, self.knowledge)
         self.focus: frozenset[str] | None = None
         """The files about which findings are asked for; `None`: all. See `focused`."""

@@ -19,7 +19,7 @@ from resilint.cache import Cache
 from resilint.checking import Checked, Failure, asked, check, failure, input_errors, is_worth_a_process
 from resilint.discover import HEAD, MAX_BYTES, Discovery, Source, discover, every_path, is_own, kind_of_content, kind_of_name
 from resilint.engine_rules import UNKNOWN_RULE, UNREADABLE_FILE, UNUSED_SUPPRESSION
-from resilint.facts import FileFacts
+from resilint.facts import FileFacts, ReadError
 from resilint.globs import matcher
 from resilint.homes import Homes
 from resilint.intake import Intake, Readers, read_bytes, take_in
@@ -702,7 +702,7 @@ def _unreadable(unreadable: Mapping[str, str], briefs: Mapping[str, Brief], text
     for path, why in unreadable.items():
         yield UNREADABLE_FILE.finding(Span(path, 1, 1, 1, 1), f"file cannot be read: {why[:1].lower()}{why[1:]}")
     for path, brief in briefs.items():
-        if brief.errors and not _is_template(path, [error.message for error in brief.errors], texts):
+        if brief.errors and not _is_template(path, brief.errors, texts):
             first = min(brief.errors, key=lambda error: error.at)
             more = len(brief.errors) - 1
             rest = f" (and {more} more {'place' if more == 1 else 'places'})" if more else ""
@@ -716,10 +716,21 @@ _TAG = re.compile(r"\{%-?\s*\w.*?-?%\}")
 _TAG_LINES = re.compile(rb"^[ \t]*\{%-?\s*(?:if|for|set|block|macro|include|extends|with|raw)\b[^\n]*%\}", re.MULTILINE)
 
 
-def _is_template(path: str, problems: list[str], texts: Texts) -> bool:
+_HOLE = re.compile(rb"\{\{[-~]?[^{}\n]*[-~]?\}\}")
+
+
+def _is_template(path: str, errors: Sequence[ReadError], texts: Texts) -> bool:
     """Whether a file is one of a generator's, to be filled in: its name has a gap, what is no syntax is a tag of a template, or
-    tags stand in lines of their own, so that nobody knows which of the others come together."""
-    return "{{" in path or any(_TAG.search(problem) for problem in problems) or _TAG_LINES.search(texts.source(path)) is not None
+    tags stand in lines of their own, so that nobody knows which of the others come together. In JSON, where no two braces can
+    open at once, a gap on the line that is no syntax tells."""
+    source = texts.source(path)
+    if "{{" in path or any(_TAG.search(error.message) for error in errors) or _TAG_LINES.search(source) is not None:
+        return True
+    if not path.endswith(".json"):
+        return False
+    first = min(error.at for error in errors)
+    start, end = source.rfind(b"\n", 0, first) + 1, source.find(b"\n", first)
+    return _HOLE.search(source, start, end if end >= 0 else len(source)) is not None
 
 
 def _unknown_in_settings(settings: Settings, known: tuple[Rule, ...]) -> Iterator[Finding]:

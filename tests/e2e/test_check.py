@@ -249,6 +249,15 @@ def test_settings_with_tags_in_lines_of_their_own_are_a_template(toy: Path, repo
     assert [one["code"] for one in report(code=1)["findings"]] == ["RS002", "RS002"]
 
 
+def test_json_with_gaps_is_a_template(toy: Path, report: Run) -> None:
+    (toy / "search.json").write_text('{{- $data := "x" -}}\n{\n  "title": {{ .Title | jsonify }}\n}\n')
+    (toy / "index.json").write_text('{\n  "pages": [{{ range .Pages }}"{{ .Title }}"{{ end }}]\n}\n')
+    assert [one["code"] for one in report(code=0)["findings"]] == []
+    (toy / "search.json").write_text('{\n  "title": "{{ .Title }}",\n  "size": \n}\n')
+    (toy / "index.json").write_text('{\n  "pages": [{ {]\n}\n')
+    assert [one["code"] for one in report(code=1)["findings"]] == ["RS002", "RS002"]
+
+
 def test_broken_test_data_does_not_stop_a_gate(toy: Path, report: Run) -> None:
     (toy / "tests").mkdir()
     (toy / "tests" / "broken.json").write_text("{")

@@ -555,6 +555,11 @@ def test_json_strings_and_duplicates() -> None:
         ('{"a": 1,, "b": 2}', 8, "key in quotes", ["1"]),
         ('{"a" 1}', 5, "colon", []),
         ('{"a": 1} x', 9, "more text", ["1"]),
+        ('{"a": 1}\nx', 9, "more text", ["1"]),
+        ('{\n"a": 1}\n{"b": 2}', 10, "more text", ["1"]),
+        ('{"a": 1}\n{\n"b": 2}', 9, "more text", ["1"]),
+        ('{"a": 1} {"b": 2}', 9, "more text", ["1"]),
+        ('{"a": 1}\n{"b": }', 15, "value is missing", ["1"]),
         ("{a: 1}", 1, "key in quotes", []),
         ("[1, 2}", 5, "comma", ["1", "2"]),
     ],
@@ -565,6 +570,13 @@ def test_json_broken(data: str, at: int, message: str, kept: list[str]) -> None:
     assert error.at == at
     assert message in error.message
     assert [s.text for s in facts.settings if s.kind not in ("map", "list")] == kept
+
+
+def test_documents_on_lines_of_their_own_are_rows_and_no_settings() -> None:
+    for data in ('{"a": 1}\n{"a": 2}', '\n {"a": 1}\r\n\n[2, 3] \n', "[1]\n[2]\n[3]\n"):
+        facts = read("json", data)
+        assert facts.errors == ()
+        assert facts.settings == ()
 
 
 def test_json_long_lists_are_cut() -> None:

@@ -186,7 +186,7 @@ class _Finder:
                 if case.op is None or _receives(case.op, name):
                     continue
                 channel = next((n.value for n in walk(case.op) if isinstance(n, f.Recv)), None)
-                if channel is None or not self._departs(channel, home):
+                if channel is None or not self._departs(channel, home) or self._tells_end(channel, home):
                     continue
                 if _ends_process(case.body) or (looped and not _returns(case.body)):
                     continue
@@ -201,6 +201,18 @@ class _Finder:
             reached, _ = fn.body.reaching(channel.name, channel.at)
             return any(isinstance(d.expr, f.Call) and leaves_by(d.expr) for d in reached)
         return False
+
+    def _tells_end(self, channel: f.Expr, fn: Fun) -> bool:
+        """A channel that the signals of the process come by: who leaves for one ends all of it."""
+        name = dotted(channel)
+        calls = self.program.knowledge.words.get("process_signals", frozenset())
+        lasts = {call.rpartition(".")[2] for call in calls}
+        return any(
+            site.last in lasts
+            and any(dotted(arg.value) == name for arg in site.call.args)
+            and any(target.name in calls for target in self.program.targets(site))
+            for site in (fn.body.calls if name else ())
+        )
 
     # ------------------------------------------------------------ Python: a bounded join of work that goes on
 

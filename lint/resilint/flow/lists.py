@@ -183,18 +183,15 @@ class Words:
     """Words of names and what they tell, as knowledge has them."""
 
     def __init__(self, program: Program) -> None:
-        self._sets: dict[str, set[str]] = {}
-        for library in program.knowledge.libraries:
-            for topic, some in library.words.items():
-                self._sets.setdefault(topic, set()).update(some)
+        self._sets = program.knowledge.words
 
     def of(self, topic: str) -> frozenset[str]:
         """All words of a topic."""
-        return frozenset(self._sets.get(topic, ()))
+        return self._sets.get(topic, frozenset())
 
     def first(self, topic: str, names: Iterable[str]) -> str:
         """The first of these words that belongs to a topic."""
-        known = self._sets.get(topic, set())
+        known = self.of(topic)
         return next((name for name in names if name in known), "")
 
 

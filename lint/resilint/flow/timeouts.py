@@ -15,8 +15,10 @@ from resilint import facts as f
 from resilint.flow.callbacks import endless_reads
 from resilint.flow.data_sources import endless_sources
 from resilint.flow.deadlines import Deadline
+from resilint.flow.listeners import is_local, is_told_local
 from resilint.flow.resolve import unit_of_name
 from resilint.flow.slots import Slot, Source, say_seconds
+from resilint.flow.timers import is_ended_by_timer
 from resilint.flow.values import Absent, ClassVal, Null, Num, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import ENOUGH, METHODS_OF_BUILTINS, Endless, Wait
@@ -26,7 +28,7 @@ from resilint.model import Confidence, Fix, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
     from resilint.flow.reach import Reach
-    from resilint.program import Program
+    from resilint.program import Program, Target
 
 TIME = frozenset(
     {"total", "read", "write", "connect", "io", "header", "body", "idle", "handshake", "statement", "transaction", "lock_wait"}
@@ -126,6 +128,8 @@ class Timeouts:
         kind = "query" if wait.kind == "query" else "network"
         if kind == "query" and fn.module.is_test:
             return  # The database of a test is its own: nobody else waits for it.
+        if fn.module.is_test and program.test_code.is_ended(fn.module.path, fn.module.facts):
+            return
         key = ("missing", kind, fn.module.path, node.at, node.end)
         if key in self._seen or (fn.module.path, node.end) in self._disabled_at:
             return
@@ -407,6 +411,7 @@ class Timeouts:
                 and not self._covered(found)
                 and not _is_read_for(found, all_found)
                 and not self._is_put_back(found.where)
+                and not self._is_ended_by_timer(found)
             ):
                 fn, node = found.where
                 confidence = self.program.knowledge.sure(slot.bound)
@@ -424,6 +429,14 @@ class Timeouts:
         around = [site for site in fn.body.calls if site.call.at <= node.at and node.end <= site.call.end]
         entries = (entry for site in around[-1:] for target, entry in self.program.described(site) if target.holder is None)
         return any(entry.does == "configure" for entry in entries)
+
+    def _is_ended_by_timer(self, found: WrittenSlot) -> bool:
+        """Whether what may last for ever is a request that is put off, and ended by a timer of the program."""
+        fn, node = found.where
+        around = [
+            site for site in fn.body.calls if site.last == found.slot.bound.setter and site.call.at <= node.at < site.call.end
+        ]
+        return found.slot.bound.slot == "request" and any(is_ended_by_timer(self.program, fn, site) for site in around[-1:])
 
     def _use(self, found: WrittenSlot) -> str:
         """What a slot is of: a server, a database."""
@@ -822,7 +835,7 @@ def servers_without_timeout(program: Program) -> Iterator[Fault]:
                     if target.entry is not None and target.entry.server is not None:
                         kind_entry = table.type(target.entry.server)
                         if kind_entry is not None:
-                            yield from _helper(program, kind_entry, target.name, target.holder, fn, site)
+                            yield from _helper(program, kind_entry, target, fn, site)
 
 
 def _subclasses_of(program: Program, language: str, kinds: set[str]) -> set[str]:
@@ -841,25 +854,11 @@ def _subclasses_of(program: Program, language: str, kinds: set[str]) -> set[str]
     return program.kept(f"subclasses of {sorted(kinds)}", found, lambda known: known | found())
 
 
-_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-def _is_local(program: Program, entry: TypeEntry, obj: Obj) -> bool:
-    """Whether a server listens to its own machine only, where nobody holds it up."""
-    made = program.slots.made_with(obj) or ()
-    places = (program.slots.find_bind(place.arg, place.pos, made)[0] for place in entry.listens)
-    return any(_names_local(bind.expr) for bind in places if bind is not None)
-
-
-def _names_local(expr: f.Expr) -> bool:
-    return any(isinstance(x, f.Lit) and x.value in _LOCAL for x in walk(expr))
-
-
 def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node) -> Iterator[Fault]:
     wanted = frozenset(s for need in entry.needs for s in need.any)
     sources = program.slots.of_object(obj, wanted)
     unmet = [need for need in entry.needs if not _met(need, sources) and not (need.quiet_for_streams and _streams(program, fn))]
-    if not unmet or _is_local(program, entry, obj):
+    if not unmet or is_local(program, entry, obj, fn):
         return
     unmet = [need for need in unmet if not _met_by_each(program, entry, need, obj, fn.module.language)]
     unmet = [need for need in unmet if _has_work(program, need, obj)]
@@ -955,7 +954,8 @@ def _streams(program: Program, fn: Fun) -> bool:
     return False
 
 
-def _helper(program: Program, entry: TypeEntry, api: str, holder: Obj | None, fn: Fun, site: CallSite) -> Iterator[Fault]:
+def _helper(program: Program, entry: TypeEntry, target: Target, fn: Fun, site: CallSite) -> Iterator[Fault]:
+    holder = target.holder
     if holder is not None:
         wanted = frozenset(s for need in entry.needs for s in need.any)
         sources = program.slots.of_object(holder, wanted)
@@ -963,10 +963,12 @@ def _helper(program: Program, entry: TypeEntry, api: str, holder: Obj | None, fn
             return
         if holder.kind in ("outside", "any"):
             return
+    if is_told_local(program, target.entry.listens if target.entry is not None else (), target.binds):
+        return
     worst = min(entry.needs, key=lambda n: ("error", "warning", "info").index(n.severity), default=None)
     if worst is None:
         return
-    message = f"{short(api)} serves without any timeout and cannot be given one: {worst.say}"
+    message = f"{short(target.name)} serves without any timeout and cannot be given one: {worst.say}"
     yield Fault(
         program.span_of(fn, site.call),
         message,

@@ -91,6 +91,15 @@ class Knowledge:
         return min(otherwise, Confidence.LOW) if id(row) in self._unverified else otherwise
 
     @cached_property
+    def words(self) -> dict[str, frozenset[str]]:
+        """Words of names by topic."""
+        found: dict[str, set[str]] = {}
+        for library in self.libraries:
+            for topic, some in library.words.items():
+                found.setdefault(topic, set()).update(some)
+        return {topic: frozenset(some) for topic, some in found.items()}
+
+    @cached_property
     def _unverified(self) -> frozenset[int]:
         """The rows of libraries that nobody verified, by identity: the libraries keep them."""
         unverified = [library for library in self.libraries if library.verified is False]

@@ -292,7 +292,7 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     idle_from: tuple[SlotName, ...] = ()
     """Servers: slots whose value holds for `idle` where that is not written, the first that is."""
     listens: tuple[Part, ...] = ()
-    """Servers: where the address or port stands that they listen on."""
+    """Servers and listeners: where the address, port or network stands that they listen on, or the listener that they take."""
     in_process: bool = False
     """A server of a test inside the same process: what waits for it in test code is no fault."""
     version_of: str | None = None
@@ -644,6 +644,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """It only starts it and returns at once; the wait is where its result is awaited: a future, a publisher."""
     server: str | None = None
     """For `serve` helpers without a server object: the type whose needs it can never meet."""
+    listens: tuple[Part, ...] = ()
+    """`does: serve`: where the address or the listener stands that it serves on."""
     wraps: str | None = None
     """A decorator: the type whose methods and attributes a function under it has, beside what it does when it is called."""
     watches: int | None = None

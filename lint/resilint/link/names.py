@@ -58,10 +58,12 @@ class Names:
         source: Callable[[str], bytes],
         is_test: Callable[[str], bool],
         profile: str | None = None,
+        is_test_code: Callable[[f.FileFacts], bool] = lambda facts: False,
     ) -> None:
-        """`profile`: the one whose beans are there; `None`: those of all."""
+        """`profile`: the one whose beans are there; `None`: those of all. `is_test_code`: of a file that lies among others."""
         self._source = source
         self._is_test = is_test
+        self._is_test_code = is_test_code
         self.modules: dict[str, Module] = {}
         self._gomods: dict[str, str] = {}
         for path in sorted(files):
@@ -71,7 +73,7 @@ class Names:
                     self._gomods[path.rpartition("/")[0]] = found[1].decode("utf-8", "replace")
         for path in sorted(files):
             if files[path].kind in CODE:
-                self.modules[path] = module_of(path, _whole(files[path]), is_test(path))
+                self.modules[path] = self._module(path, files[path])
         self._beans = BeanFiles(files, is_test, profile)
         self._link_beans()
         self._index()
@@ -79,7 +81,7 @@ class Names:
     def replace(self, path: str, facts: f.FileFacts | None) -> None:
         """Put one changed file (or none: it was deleted) in the place of its old facts; other files keep their handles."""
         old = self.modules.get(path)
-        new = module_of(path, _whole(facts), self._is_test(path)) if facts is not None and facts.kind in CODE else None
+        new = self._module(path, facts) if facts is not None and facts.kind in CODE else None
         wired = self._beans.put(path, facts)
         if not wired and old is not None and new is not None and self._same_place(old, new):
             self.modules[path] = new
@@ -98,10 +100,14 @@ class Names:
                     own_methods(module)
             self._index()
 
+    def _module(self, path: str, facts: f.FileFacts) -> Module:
+        return module_of(path, _whole(facts), self._is_test(path) or self._is_test_code(facts))
+
     @staticmethod
     def _same_place(old: Module, new: Module) -> bool:
         """Whether a file takes the place of its old self: nothing that leads to it by its path or package changes."""
-        return old.language == new.language and (old.language != "go" or old.facts.package == new.facts.package)
+        same = old.language == new.language and old.is_test == new.is_test
+        return same and (old.language != "go" or old.facts.package == new.facts.package)
 
     # ------------------------------------------------------------ building
 

@@ -49,7 +49,7 @@ def read(data: bytes) -> FileFacts:
     errors = []
     try:
         with without_collections():
-            _values(data, settings)
+            _read_all(data, settings)
     except Broken as broken:
         errors.append(broken.error())
     return FileFacts(
@@ -117,11 +117,35 @@ def _passed(data: bytes, at: int) -> int:
     raise Broken(len(data), "the file ends too early")
 
 
-def _values(data: bytes, out: list[Setting]) -> None:
-    """Append the settings of the file. On `Broken`, open containers end where reading stopped."""
+def _read_all(data: bytes, out: list[Setting]) -> None:
+    """Append the settings of the file. Of several documents, each on a line of its own (JSON Lines: a log, rows of a table),
+    none is a setting; they are read all the same, so that what is broken in them is said."""
     at = end_of(_BLANK, data, bom_length(data))
     if at == len(data):
         return
+    end = _value(data, at, out)
+    if end == len(data):
+        return
+    first_end, is_line = end, _is_line(data, at, end)
+    while end < len(data):
+        if not is_line or data[end] not in b"{[":
+            raise Broken(first_end, "more text behind the end of the value")
+        at, end = end, _value(data, end, [])
+        is_line = _is_line(data, at, end)
+    if not is_line:
+        raise Broken(first_end, "more text behind the end of the value")
+    out.clear()
+
+
+def _is_line(data: bytes, at: int, end: int) -> bool:
+    """Whether a value stands on a line of its own. `end`: where the next text begins."""
+    line = data.find(b"\n", at, end)
+    return not data[line:end].strip(b" \t\r\n") if line >= 0 else end == len(data)
+
+
+def _value(data: bytes, at: int, out: list[Setting]) -> int:
+    """Append the settings of the value at `at`; where the next text behind it begins. On `Broken`, open containers end where
+    reading stopped."""
     stack: list[tuple[bool, int, int]] = []
     """For each container around the one being read: whether it is a map, its next index, its place in `out` (-1: the root)."""
     is_map = False
@@ -159,9 +183,7 @@ def _values(data: bytes, out: list[Setting]) -> None:
             while True:
                 at = end_of(_BLANK, data, at)
                 if not stack:
-                    if at < len(data):
-                        raise Broken(at, "more text behind the end of the value")
-                    return
+                    return at
                 closer = data[at : at + 1]
                 if opened:
                     pass
