@@ -111,7 +111,7 @@ _HEAD = f"""\
 #ignore: [RS503]
 #exclude: ["**/testdata/**"]  # files that are no part of the program
 #per_path: {{"scripts/**": {{ignore: [RS109]}}}}
-#test_paths: ["tests/**", "**/*_test.go"]  # code that waits may be found in; default: tests, scripts, examples, benchmarks
+#test_paths: ["tests/**", "**/*_test.go"]  # code that waits may be found in; default: tests, scripts, examples, benchmarks, docs
 #require_reason: true  # of suppression comments
 #severity: {{RS205: info}}
 #confidence: medium  # report at and above: low, medium, high

@@ -24,9 +24,9 @@ _MISNAMED = ("resilint.yml", ".resilint.yaml", ".resilint.yml")
 """What people call the file by mistake: nobody would notice that it says nothing."""
 _MOST_VALUES = 100_000
 
-DEFAULT_TEST_PATHS = (
-    "**/tests/**",
-    "**/test/**",
+TEST_CODE = (
+    "**/tests/**/*.py",
+    "**/test/**/*.py",
     "**/test_*.py",
     "**/*_test.py",
     "**/conftest.py",
@@ -37,14 +37,21 @@ DEFAULT_TEST_PATHS = (
     "**/src/*-test/**",
     "**/src/*Test/**",
     "**/src/it/**",
+)
+"""Code that a runner of tests runs, judged from the program's root; a Go program among tests is run by hand."""
+DEFAULT_TEST_PATHS = (
+    *TEST_CODE,
+    "**/tests/**",
+    "**/test/**",
     "**/testdata/**",
     "**/scripts/**",
     "**/buildSrc/**",
     "**/examples/**",
     "**/benchmarks/**",
     "**/bench_*.py",
+    "**/docs/**",
 )
-"""Test code, examples, benchmarks and one-off scripts, judged from the program's root: some rules are quiet about them."""
+"""Test code and data, examples, benchmarks, one-off scripts and what builds pages: some rules are quiet about them."""
 
 
 # ---------------------------------------------------------------- what can be set
@@ -152,6 +159,10 @@ class Settings:
         """Whether a file of the program is test code, an example or a one-off script."""
         return self._is_test(path)
 
+    def is_test_code(self, path: str) -> bool:
+        """Whether a file runs when the program is tested: all of `test_paths` where somebody has written them."""
+        return self._is_test_code(path)
+
     def is_excluded(self, path: str) -> bool:
         """Whether a file is left out by `exclude`."""
         written = self.prefix + path
@@ -179,6 +190,10 @@ class Settings:
             return matcher(DEFAULT_TEST_PATHS)
         matches, prefix = matcher(self.test_paths), self.prefix
         return lambda path: matches(prefix + path)
+
+    @cached_property
+    def _is_test_code(self) -> Callable[[str], bool]:
+        return matcher(TEST_CODE) if self.test_paths is None else self._is_test
 
     @cached_property
     def _is_excluded(self) -> Callable[[str], bool]:

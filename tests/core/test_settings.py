@@ -239,6 +239,7 @@ def test_both_files_in_one_folder_are_refused(tmp_path: Path) -> None:
         ("buildSrc/src/main/java/A.java", True),
         ("scripts/once.py", True),
         ("examples/a.py", True),
+        ("docs/source/conf.py", True),
         ("service/main.go", False),
         ("service/src/main/testFixtures.py", False),
         ("contest/a.py", False),
@@ -247,6 +248,17 @@ def test_both_files_in_one_folder_are_refused(tmp_path: Path) -> None:
 )
 def test_default_test_paths(path: str, test: bool) -> None:
     assert Settings().is_test(path) is test
+
+
+def test_test_code_is_what_runs_as_a_test_or_all_that_the_settings_name() -> None:
+    default, own = Settings(), Settings(test_paths=("scripts/**",))
+    assert [default.is_test_code(path) for path in ("tests/a.py", "a_test.go", "scripts/once.py", "examples/a.py")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert [own.is_test_code(path) for path in ("tests/a.py", "scripts/once.py")] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,12 @@ _SLOW = 0.1
 """Seconds for which a callback may hold its loop before asyncio's debug mode logs it: `loop.slow_callback_duration`."""
 _CALLS = 3
 """How many calls below a coroutine a wait is sought."""
-_ONCE = re.compile(r"^_*(?:main|start\w*|setup\w*|set_up\w*|init\w*|shutdown\w*|stop\w*|close\w*|lifespan|__aenter__|__aexit__)$")
+_ONCE = re.compile(
+    r"^_*(?:main|start\w*|setup\w*|set_up\w*|init\w*|launch\w*|shutdown\w*|stop\w*|close\w*|clean_?up|tear_?down"
+    r"|lifespan\w*|on_(?:start|shut|clean)\w*|(?:before|after)_serving|__aenter__|__aexit__)$"
+)
+_FAR = 3
+"""How many calls above a coroutine the start of the program is sought."""
 
 _COLLECTS = frozenset({"join", "wait", "communicate", "result"})
 """Methods that give at once what has ended already."""
@@ -54,6 +59,7 @@ class Blocking:
         self.program = program
         self.resolver = program.resolver
         self._ways: dict[tuple[Fun, int, str], Way | None] = {}
+        self._once: dict[Fun, bool] = {}
 
     def faults(self) -> Iterator[PoolFault]:
         """Every one of them, in order of path and position."""
@@ -68,13 +74,31 @@ class Blocking:
                 continue
             if not any(self._worth(call, fn) for call in fn.head.calls):
                 continue
-            once = _ONCE.match(fn.name) is not None
             for site in fn.body.calls:
                 if site.awaited or not self._worth(dotted(site.call.fn) or "." + site.last, fn) or _under_async(site):
                     continue
                 way = self._way_of(site, _CALLS, "")
                 if way is not None:
-                    yield self._on_loop(fn, site, way, Confidence.LOW if once else Confidence.HIGH)
+                    yield self._on_loop(fn, site, way, Confidence.LOW if self._runs_once(fn, _FAR) else Confidence.HIGH)
+
+    def _runs_once(self, fn: Fun, far: int) -> bool:
+        """Whether a coroutine runs while the program starts or ends, when nobody else waits for the loop: its name or a framework
+        says so, or all that call it do."""
+        entry = self.program.entries.get(fn)
+        if entry is not None and entry.kind != "worker":
+            return entry.kind == "startup" or _ONCE.match(fn.name) is not None
+        if _ONCE.match(fn.name) is not None:
+            return True
+        if fn not in self._once:
+            self._once[fn] = False  # What calls itself is judged by the others.
+            self._once[fn] = far > 0 and self._called_once(fn, far)
+        return self._once[fn]
+
+    def _called_once(self, fn: Fun, far: int) -> bool:
+        callers, whole = self.resolver.callers(fn)
+        if not callers or not (whole or fn.name.startswith("_")):
+            return fn.parent is not None and fn.parent.head.kind != "module" and self._runs_once(fn.parent, far - 1)
+        return all(caller.fn.head.kind != "module" and self._runs_once(caller.fn, far - 1) for caller, _, _, _ in callers)
 
     def _on_loop(self, fn: Fun, site: CallSite, way: Way, sure: Confidence) -> PoolFault:
         api, steps = way

@@ -1678,8 +1678,11 @@ class Resolver:
         this: Thing = inner.this if inner is not None and inner.this is not None else Obj("any", owner, None, None)
         return (Flow(SuperVal(owner, this)),)
 
-    def unwrap(self, thing: Thing, args: tuple[Bind, ...], frame: Frame) -> Iterator[tuple[Thing, tuple[Bind, ...]]]:
-        """What calling a thing calls in the end: what a partial stands for, `__call__` of an object."""
+    def unwrap(
+        self, thing: Thing, args: tuple[Bind, ...], frame: Frame, within: tuple[f.Node, ...] = ()
+    ) -> Iterator[tuple[Thing, tuple[Bind, ...]]]:
+        """What calling a thing calls in the end: what a partial stands for, `__call__` of an object. `within`: the partials in
+        which it stands; one that took the place of what it was made of is no part of itself."""
         if (
             isinstance(thing, Obj)
             and thing.kind == "call"
@@ -1697,8 +1700,10 @@ class Resolver:
                     *(b for b in rest if b.name is not None and b.name not in names),
                     *(b for b in args if b.name is not None),
                 )
+                if any(node is thing.node for node in within):
+                    return
                 for flow in self.value(first.expr, first.frame):
-                    yield from self.unwrap(flow.thing, merged, first.frame)
+                    yield from self.unwrap(flow.thing, merged, first.frame, (*within, thing.node))
                 return
         if isinstance(thing, Obj) and isinstance(thing.type, Klass):
             found = self.method(thing, "__call__")

@@ -1149,11 +1149,16 @@ class Slots:
             for flow in flows:
                 if isinstance(flow.thing, Obj) and flow.thing not in seen:
                     seen.add(flow.thing)
-                    # What a class of the program does whose base nobody described is not known.
-                    strange = isinstance(flow.thing.type, Klass) and table.type(self.resolver.external_type(flow.thing)) is None
-                    yield None if strange else flow.thing
+                    yield None if self._is_strange(flow.thing, table) else flow.thing
                 elif isinstance(flow.thing, Unknown) and not any(isinstance(x.thing, Obj) for x in flows):
                     yield None
+
+    def _is_strange(self, part: Obj, table: Table) -> bool:
+        """Whether nothing is known of a part: of a class of the program whose base nobody described, or given by somebody else's
+        function."""
+        if table.type(self.resolver.external_type(part)) is not None:
+            return False
+        return isinstance(part.type, Klass) or (part.kind == "call" and table.call(part.maker.partition("#")[0]) is None)
 
     def _of_classes(
         self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None, wanted: frozenset[str]

@@ -1051,7 +1051,7 @@ class Spawns:
         return self.reach(spawn.bodies)
 
     def _judge(self, spawn: Spawn) -> list[Fanout]:
-        if spawn.started_before or (spawn.limit.known == "finite" and spawn.row.backlog == "none"):
+        if spawn.started_before or spawn.row.in_turn or (spawn.limit.known == "finite" and spawn.row.backlog == "none"):
             return []
         found = self._per_element(spawn)
         if found or spawn.unit == "request":

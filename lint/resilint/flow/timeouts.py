@@ -130,6 +130,8 @@ class Timeouts:
             return  # The database of a test is its own: nobody else waits for it.
         if fn.module.is_test and program.test_code.is_ended(fn.module.path, fn.module.facts):
             return
+        if kind == "network" and program.settings.is_test_code(fn.module.path):
+            return  # Who runs a test waits for the server under test, and whatever runs tests ends one that hangs.
         key = ("missing", kind, fn.module.path, node.at, node.end)
         if key in self._seen or (fn.module.path, node.end) in self._disabled_at:
             return
@@ -526,7 +528,7 @@ def _is_read_for(found: WrittenSlot, others: list[WrittenSlot]) -> bool:
 
 
 def _severity(fn: Fun) -> Severity | None:
-    """A test that may hang takes no service down: worth knowing, no more."""
+    """A test, an example or a script that may hang takes no service down: worth knowing, no more."""
     return Severity.INFO if fn.module.is_test else None
 
 

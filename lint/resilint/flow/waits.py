@@ -37,10 +37,6 @@ _LINKS = 32
 _LOOPBACK = re.compile(r"(?:https?|wss?)://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])", re.IGNORECASE)
 
 _OWN_MACHINE = re.compile(r"(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?)(?::\d+)?", re.IGNORECASE)
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_TESTS = re.compile(r"(?:^|/)(?:tests?|testFixtures|testdata)/|(?:^|/)(?:test_[^/]*|conftest|pytest_plugin)\.py$|_test\.\w+$")
-"""Paths of tests, in which examples, benchmarks and scripts do not count: those ask peers like any program."""
-
 METHODS_OF_BUILTINS = frozenset(name for kind in (dict, str, bytes, list, set) for name in dir(kind) if not name.startswith("_"))
 """Methods of Python's own collections and texts: `get` and `join` are seldom those of a queue or a thread."""
 
@@ -315,8 +311,6 @@ class _Judge:
         if wait.fn.module.is_test:
             if self._is_on_loopback(wait) or self._is_made_on_loopback(wait):
                 return True
-            if wait.fn.module.language == "python" and _TESTS.search(wait.fn.module.path) and self._is_of_fixture(wait):
-                return True
             if wait.entry.deferred and not wait.site.awaited and not isinstance(wait.site.stmt, f.Return):
                 return True  # The test looks at what was started, and waits for nothing.
         if not self._may_run_servers(wait.fn.module):
@@ -397,26 +391,6 @@ class _Judge:
                     return True
             obj, seen = obj.parent, seen + 1
         return False
-
-    def _is_of_fixture(self, wait: Wait) -> bool:
-        """Whether the address that a test asks comes out of what it was given: a fixture, or a field that its set-up has filled."""
-        fn, defined = wait.fn, wait.fn.body.definitions
-        # Who is called by the program itself is given what its callers say, and those can be asked.
-        called = bool(self.program.names.callers(fn.name))
-        given = {p.name for i, p in enumerate(fn.head.params) if not called or (i == 0 and fn.is_method)}
-        names: list[str] = []
-        for bind in wait.target.binds:
-            for node in walk(bind.expr):
-                if isinstance(node, f.Lit) and isinstance(node.value, str) and _ADDRESS.match(node.value):
-                    return False
-                if isinstance(node, f.Ref):
-                    flows = self.resolver.ask(node, bind.frame)
-                    if any(isinstance(x.thing, Text) and _ADDRESS.match(x.thing.known) for x in flows):
-                        return False
-                    names.append(node.name.partition(".")[0])
-        made = [d.expr for name in names if name not in given for d in defined.get(name, ()) if d.expr is not None]
-        names += [node.name.partition(".")[0] for expr in made for node in walk(expr) if isinstance(node, f.Ref)]
-        return any(name in given for name in names)
 
     def _is_at_once(self, wait: Wait) -> bool:
         """Whether the object was made as one on which the call has nobody to wait for."""
@@ -698,11 +672,14 @@ class _Judge:
         levels = self.program.knowledge.of(self.slots.language(holder)).mro(name) if name else ()
         return any(level.role == "client" and any(part.arg is not None for part in level.parts) for level in levels)
 
-    def _outside(self, obj: Obj) -> bool:
+    def _outside(self, obj: Obj, depth: int = 0) -> bool:
+        """Whether an object came from outside, or goes by one that did: a session on a connection that was handed in."""
         seen = 0
         current: Obj | None = obj
         while current is not None and seen < _LINKS:
             if current.kind == "outside" or (current.kind == "any" and not isinstance(current.type, Klass)):
+                return True
+            if depth < 3 and any(self._outside(part, depth + 1) for part in self.slots.parts(current)):
                 return True
             current = current.parent
             seen += 1

@@ -364,6 +364,8 @@ class SpawnRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The call is a decorator or annotation: calling what it stands on starts that."""
     passes: Literal["nothing", "positional", "all"] = "nothing"
     """What follows the function and is what that is called with: `pool.submit(f, 5, timeout=2)`."""
+    in_turn: bool = False
+    """What one caller starts runs one after the other, once the caller is done: never more at once than there are callers."""
 
 
 class QueueRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
