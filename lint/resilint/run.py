@@ -714,17 +714,21 @@ def _unreadable(unreadable: Mapping[str, str], briefs: Mapping[str, Brief], text
 
 _TAG = re.compile(r"\{%-?\s*\w.*?-?%\}")
 _TAG_LINES = re.compile(rb"^[ \t]*\{%-?\s*(?:if|for|set|block|macro|include|extends|with|raw)\b[^\n]*%\}", re.MULTILINE)
+_GAPS = re.compile(rb"^[ \t]*(?:-[ \t]+)?[\w.-]+:[ \t]+\{\w+\}[^\s,}\]#][^{}\n]*$", re.MULTILINE)
+"""Values that begin with a gap for the reader to fill in: `image: {username}/orders:latest`."""
 
 
 _HOLE = re.compile(rb"\{\{[-~]?[^{}\n]*[-~]?\}\}")
 
 
 def _is_template(path: str, errors: Sequence[ReadError], texts: Texts) -> bool:
-    """Whether a file is one of a generator's, to be filled in: its name has a gap, what is no syntax is a tag of a template, or
-    tags stand in lines of their own, so that nobody knows which of the others come together. In JSON, where no two braces can
+    """Whether a file is to be filled in: its name has a gap, what is no syntax is a tag of a template, a value begins with a gap,
+    or tags stand in lines of their own, so that nobody knows which of the others come together. In JSON, where no two braces can
     open at once, a gap on the line that is no syntax tells."""
     source = texts.source(path)
-    if "{{" in path or any(_TAG.search(error.message) for error in errors) or _TAG_LINES.search(source) is not None:
+    if "{{" in path or any(_TAG.search(error.message) for error in errors):
+        return True
+    if _TAG_LINES.search(source) is not None or _GAPS.search(source) is not None:
         return True
     if not path.endswith(".json"):
         return False

@@ -31,6 +31,8 @@ TEST_CODE = (
     "**/*_test.py",
     "**/conftest.py",
     "**/pytest_plugin.py",
+    "**/features/environment.py",
+    "**/features/steps/**",
     "**/*_test.go",
     "**/src/test/**",
     "**/src/testFixtures/**",

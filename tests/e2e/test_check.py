@@ -258,6 +258,13 @@ def test_json_with_gaps_is_a_template(toy: Path, report: Run) -> None:
     assert [one["code"] for one in report(code=1)["findings"]] == ["RS002", "RS002"]
 
 
+def test_values_that_begin_with_a_gap_for_the_reader_are_a_template(toy: Path, report: Run) -> None:
+    (toy / "sample.yaml").write_text("containers:\n  - image: {username}/orders:latest\n    name: orders\n")
+    assert [one["code"] for one in report(code=0)["findings"]] == []
+    (toy / "sample.yaml").write_text("containers:\n  - image: {username: latest}}\n    name: orders\n")
+    assert [one["code"] for one in report(code=1)["findings"]] == ["RS002"]
+
+
 def test_broken_test_data_does_not_stop_a_gate(toy: Path, report: Run) -> None:
     (toy / "tests").mkdir()
     (toy / "tests" / "broken.json").write_text("{")

@@ -399,6 +399,15 @@ def test_yaml_helm_template() -> None:
     assert written(HELM, find(facts, "spec/after")) == ("after", "5")
 
 
+def test_yaml_hole_behind_a_key_is_the_first_part_of_a_block_or_the_value() -> None:
+    text = 'labels: {{- include "chart.labels" . | nindent 2 }}\n  app: {{ .Values.app }}\n%safter: 5\n'
+    assert leaves("yaml", text % "") == {"labels/app": "{{ .Values.app }}", "after": "5"}
+    alone = leaves("yaml", text.replace("  app: {{ .Values.app }}\n", "") % "")
+    assert alone == {"labels": '{{- include "chart.labels" . | nindent 2 }}', "after": "5"}
+    # What begins no new line cannot have anything below it.
+    assert read("yaml", text.replace(" | nindent 2", "") % "").errors
+
+
 def test_yaml_jinja_and_actions() -> None:
     data = """\
 {% set x = 1 %}
@@ -964,6 +973,13 @@ HTTP_TIMEOUT=60
     assert written(data, find(facts, "PLAIN")) == ("PLAIN", "some words")
     assert written(data, find(facts, "MULTI")) == ("MULTI", '"one\ntwo"')
     assert [(e.at, e.message) for e in facts.errors] == [(len(data[: data.index("ü")].encode()), "not a KEY=value line")]
+
+
+def test_env_of_a_makefile() -> None:
+    data = "TAG ?= latest\nIMAGE := orders:$(TAG)\nURL = http://a?b=1\nBAD ! x\n"
+    facts = read("env", data)
+    assert [(s.path[0], s.text) for s in facts.settings] == [("TAG", "latest"), ("IMAGE", "orders:$(TAG)"), ("URL", "http://a?b=1")]
+    assert [e.at for e in facts.errors] == [data.index("BAD")]
 
 
 def test_env_open_quotes() -> None:

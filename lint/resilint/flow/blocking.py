@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
+from resilint.flow.once import ONCE
 from resilint.flow.pool_tasks import PoolFault, Task
 from resilint.flow.reach import Reach as NameReach
 from resilint.flow.schemes import leads_nowhere
@@ -26,10 +27,6 @@ _SLOW = 0.1
 """Seconds for which a callback may hold its loop before asyncio's debug mode logs it: `loop.slow_callback_duration`."""
 _CALLS = 3
 """How many calls below a coroutine a wait is sought."""
-_ONCE = re.compile(
-    r"^_*(?:main|start\w*|setup\w*|set_up\w*|init\w*|launch\w*|shutdown\w*|stop\w*|close\w*|clean_?up|tear_?down"
-    r"|lifespan\w*|on_(?:start|shut|clean)\w*|(?:before|after)_serving|__aenter__|__aexit__)$"
-)
 _FAR = 3
 """How many calls above a coroutine the start of the program is sought."""
 
@@ -86,8 +83,8 @@ class Blocking:
         says so, or all that call it do."""
         entry = self.program.entries.get(fn)
         if entry is not None and entry.kind != "worker":
-            return entry.kind == "startup" or _ONCE.match(fn.name) is not None
-        if _ONCE.match(fn.name) is not None:
+            return entry.kind == "startup" or ONCE.match(fn.name) is not None
+        if ONCE.match(fn.name) is not None:
             return True
         if fn not in self._once:
             self._once[fn] = False  # What calls itself is judged by the others.

@@ -81,6 +81,8 @@ def _judge(program: Program, name: str, grows: list[_Change], shrinks: list[_Cha
     if all(change.fn in takers or _tested(change) for change in grows):
         return
     after: list[tuple[_Change, f.Node]] = []
+    if any(map(_is_looked_for, shrinks)):
+        return  # a list of what is in some state, not of what waits: who takes one out looks for that one
     for change in shrinks:
         call = _after_success(program, change)
         if call is None:
@@ -187,6 +189,18 @@ def _shorter(value: f.Expr, name: str, this: str) -> bool:
 def _field(expr: f.Expr, this: str) -> str:
     owner, _, name = dotted(expr).rpartition(".")
     return name if owner == this else ""
+
+
+def _is_looked_for(change: _Change) -> bool:
+    """Whether a removal ends a search: the loop over the list is left as soon as the one that is meant has been found."""
+    if not isinstance(change.node, f.Call) or last_name(change.node.fn) != "remove" or not change.node.args:
+        return False
+    this = change.fn.head.params[0].name
+    for arm in change.fn.body.arm_at(change.node.at).chain():
+        loop = arm.node
+        if isinstance(loop, f.Loop) and loop.iter is not None and _field(loop.iter, this) == change.field:
+            return any(isinstance(part, f.Return) or (isinstance(part, f.Jump) and part.kind == "break") for part in walk(loop))
+    return False
 
 
 def _after_success(program: Program, change: _Change) -> f.Node | None:

@@ -204,6 +204,8 @@ class Churn:
             values = [arg.value for arg in made.node.args if arg.name is None or arg.name not in known]
             if isinstance(made.node.fn, f.Field):
                 values.append(made.node.fn.base)
+            elif "." in dotted(made.node.fn):
+                values.extend(self._made_here(dotted(made.node.fn).partition(".")[0], made.fn))
         elif isinstance(made.node, f.New):
             values = [pair.value for pair in made.node.fields if not (isinstance(pair.key, f.Ref) and pair.key.name in known)]
         own = {p.name for p in made.fn.head.params if p.kind != "self" and not _OF_CONTEXT.search(p.name)}
@@ -213,6 +215,12 @@ class Churn:
         stmt = made.stmt
         names = {dotted(t) for t in stmt.targets} - {""} if isinstance(stmt, f.Assign) and stmt.value is made.node else set()
         return any(self._written_for_call(name, made.fn, own, 0) for name in names)
+
+    def _made_here(self, name: str, fn: Fun) -> Iterator[f.Expr]:
+        """What a local variable is made of: a session of one region, account or role has clients of its own."""
+        for d in fn.body.definitions.get(name, ()):
+            if d.kind == "value" and isinstance(d.expr, f.Call):
+                yield d.expr
 
     def _written_for_call(self, name: str, fn: Fun, own: set[str], depth: int) -> bool:
         """Whether an attribute of a local variable gets a value that depends on the caller, or only for some callers."""

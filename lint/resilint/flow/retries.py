@@ -892,7 +892,8 @@ def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) ->
         for node in walk(stmt) if not isinstance(stmt, f.Select) else ():
             if isinstance(node, f.Call) and not SAYS.search(dotted(node.fn)):
                 base, _, last = dotted(node.fn).rpartition(".")
-                if node.args and (_DROPS.match(last) or (re.match(r"add|append|put|push", last) and _LEFT_OUT.search(last + base))):
+                taken_out = _DROPS.match(last) or (last == "pop" and base in heads)
+                if node.args and (taken_out or (re.match(r"add|append|put|push", last) and _LEFT_OUT.search(last + base))):
                     return "finite"
                 if _OTHERS.match(last) or _LEFT_OUT.search(last):
                     found = "another"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.lists import Words
+from resilint.flow.once import runs_once
 from resilint.flow.passes import ERROR_NAME
 from resilint.flow.pauses import Pause
 from resilint.flow.retries import SAYS, STANDS, STOPS, Retries, RetryLoop
@@ -96,7 +97,7 @@ class RetryFaults:
             steps = tuple(self.program.step(retry.fn, test, "only this ends it: the work is to stop") for test in retry.stops)
             message = f"`{what}` is tried again for ever: nothing ends the retry after some tries or some time"
             # That a test is one of shutdown is told by its name.
-            sure = Confidence.LOW if retry.stops else Confidence.HIGH
+            sure = Confidence.LOW if retry.stops or self._awaits_peers(retry) else Confidence.HIGH
             yield "RS501", self._fault(retry, self._head(retry), message, sure, (*self._told(retry), *steps))
         if (retry.tries is not None and retry.tries <= _FEW) or retry.moves:
             return
@@ -117,6 +118,12 @@ class RetryFaults:
             message = f"pauses between tries of `{what}` grow alike for every caller: nothing random is in them"
             steps = (*self._told(retry), *self._step(retry, pause))
             yield "RS503", self._fault(retry, where, message, pause.confidence, steps)
+
+    def _awaits_peers(self, retry: RetryLoop) -> bool:
+        """Whether a program cannot begin before this has succeeded: it waits, with pauses, until what it needs is there."""
+        pause = retry.pause
+        patient = pause.grows or (pause.seconds is not None and pause.seconds >= _SHORT)
+        return patient and retry.fn.module.language == "python" and runs_once(self.program, retry.fn, made=True)
 
     # ------------------------------------------------------------ cancellation
 

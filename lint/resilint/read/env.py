@@ -1,4 +1,4 @@
-"""Environment files: `KEY=value` lines as Docker Compose and dotenv read them."""
+"""Environment files: `KEY=value` lines as Docker Compose and dotenv read them, or as a Makefile that includes the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from resilint.read.settings import MAX_ERRORS, bom_length, decoded, end_of, last
 
 _BLANK = re.compile(rb"\s*+")
 _LINE = re.compile(rb"[^\r\n]*+")
-_KEY = re.compile(rb"(?:export[ \t]++)?+([A-Za-z_][A-Za-z0-9_.-]*+)[ \t]*+(=[ \t]*+)?")
+_KEY = re.compile(rb"(?:export[ \t]++)?+([A-Za-z_][A-Za-z0-9_.-]*+)[ \t]*+((?:\?|::?)?=[ \t]*+)?")
 _DOUBLE = re.compile(rb'"(?:[^"\\]++|\\(?s:.))*+"')
 _SINGLE = re.compile(rb"'[^']*+'")
 _COMMENT = re.compile(rb"(?:^|[ \t])#")

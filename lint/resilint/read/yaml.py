@@ -521,6 +521,9 @@ _CONTROL = re.compile(
 _BLOCK_SCALAR = re.compile(rb"(?:[:?]|(?<![^\s])-)[ ]++(?:[&!]\S++[ ]++)*+[|>][-+0-9]{0,2}[ \t]*+(?:#[^\r\n]*+)?(?=\r?\n)")
 _HEADER = re.compile(rb"[:-][ ]++[|>][-+0-9]{0,2}\Z")
 _LEAD = re.compile(rb"[ ]*+(?:-[ ]++)*+")
+_KEY = re.compile(rb"[^\s#][^\r\n]*:\Z")
+_BREAKS = re.compile(rb"\|\s*nindent\b")
+"""A filter that begins a new line: what stands behind a key is the first part of a block below it."""
 
 
 def _holes(data: bytes) -> list[tuple[int, int]]:
@@ -559,7 +562,8 @@ def _holes(data: bytes) -> list[tuple[int, int]]:
 def _alone(data: bytes, holes: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
     """The runs of holes that have their line (or lines) to themselves, and whether one of them writes anything.
 
-    A hole behind the header of a block scalar counts: what it writes begins on the next line.
+    A hole behind the header of a block scalar, or one behind a key that begins a new line itself, counts: what it writes stands
+    on the lines below.
     """
     found = []
     index = 0
@@ -569,7 +573,8 @@ def _alone(data: bytes, holes: list[tuple[int, int]]) -> list[tuple[int, int, bo
         writes = _CONTROL.match(data, start) is None
         line_start = data.rfind(b"\n", before, start) + 1
         lead = data[max(line_start, before) : start].rstrip(b" \t")
-        first = (line_start > 0 or before == 0) and (not lead.strip(b" \t\xef\xbb\xbf") or _HEADER.search(lead) is not None)
+        below = _HEADER.search(lead) is not None or (_BREAKS.search(data, start, end) is not None and _KEY.search(lead) is not None)
+        first = (line_start > 0 or before == 0) and (not lead.strip(b" \t\xef\xbb\xbf") or below)
         index += 1
         while index < len(holes) and not data[end : holes[index][0]].strip(b" \t"):
             writes = writes or _CONTROL.match(data, holes[index][0]) is None
