@@ -706,10 +706,10 @@ def _unreadable(unreadable: Mapping[str, str], briefs: Mapping[str, Brief], text
             first = min(brief.errors, key=lambda error: error.at)
             more = len(brief.errors) - 1
             rest = f" (and {more} more {'place' if more == 1 else 'places'})" if more else ""
-            # Test data is often broken on purpose: worth knowing, no reason to stop a gate.
-            severity = Severity.INFO if settings.is_test(path) else None
+            # Test data is often broken on purpose: that nobody meant it is a guess.
+            severity, sure = (Severity.INFO, Confidence.LOW) if settings.is_test(path) else (None, None)
             span = texts.lines(path).span(path, first.at, first.at + 1)
-            yield UNREADABLE_FILE.finding(span, f"{first.message}{rest}", severity=severity)
+            yield UNREADABLE_FILE.finding(span, f"{first.message}{rest}", severity=severity, confidence=sure)
 
 
 _TAG = re.compile(r"\{%-?\s*\w.*?-?%\}")

@@ -49,6 +49,8 @@ DEFAULT_TEST_PATHS = (
     "**/scripts/**",
     "**/buildSrc/**",
     "**/examples/**",
+    "example/**",
+    "samples/**",
     "**/benchmarks/**",
     "**/bench_*.py",
     "**/docs/**",

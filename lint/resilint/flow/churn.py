@@ -875,18 +875,23 @@ class Churn:
 
 
 def _is_kept(site: CallSite) -> bool:
-    """Whether what a call gives is kept under a name that is asked for before: `if not hasattr(cls, "_x"): cls._x = make()`."""
-    if not isinstance(site.stmt, f.Assign):
-        return False
-    kept = {dotted(t) for t in site.stmt.targets if "." in dotted(t) or dotted(t) in site.fn.body.outer_names}
-    tests = [arm.node.test for arm in site.arm.chain() if arm.kind == "then" and isinstance(arm.node, f.If)]
-    for node in (n for test in tests for n in walk(test)):
-        if isinstance(node, f.Ref) and node.name in kept:
-            return True
-        if isinstance(node, f.Call) and dotted(node.fn) == "hasattr" and len(node.args) == 2:
-            base, name = dotted(node.args[0].value), node.args[1].value
-            if isinstance(name, f.Lit) and f"{base}.{name.value}" in kept:
+    """Whether a call is made while something is not there yet, and that is there from then on, under a name that was asked for
+    before: `if not hasattr(cls, "_x"): cls._x = make()`, `if (this.x == null) { this.x = new X(); this.x.open(); }`."""
+    for arm in site.arm.chain():
+        if arm.kind != "then" or not isinstance(arm.node, f.If):
+            continue
+        assigned = [stmt for stmt in arm.node.then if isinstance(stmt, f.Assign)]
+        if isinstance(site.stmt, f.Assign):
+            assigned.append(site.stmt)
+        written = (dotted(t) for stmt in assigned for t in stmt.targets)
+        kept = {name for name in written if "." in name or name in site.fn.body.outer_names}
+        for node in walk(arm.node.test) if kept else ():
+            if isinstance(node, f.Ref) and node.name in kept:
                 return True
+            if isinstance(node, f.Call) and dotted(node.fn) == "hasattr" and len(node.args) == 2:
+                base, name = dotted(node.args[0].value), node.args[1].value
+                if isinstance(name, f.Lit) and f"{base}.{name.value}" in kept:
+                    return True
     return False
 
 

@@ -270,6 +270,8 @@ class Pools:
 
     def _find_uses(self, pool: Pool) -> Uses:
         uses = Uses()
+        if self._is_made_for_nobody(pool):
+            return uses
         if not pool.name:
             outer = next((s for s in pool.fn.body.calls if any(holds_call(a.value, pool.site.call) for a in s.call.args)), None)
             if outer is not None and self._is_unknown(outer):
@@ -299,6 +301,25 @@ class Pools:
             if any(_names(value, pool) for value in fn.head.values):
                 self._follow(fn, pool, uses, puts)
         return uses
+
+    def _is_made_for_nobody(self, pool: Pool) -> bool:
+        """Whether a pool is only given back by a function that the program never calls, and that nothing else can call: a helper of
+        a library, whose users have work for it."""
+        fn = pool.fn
+        returned = any(
+            isinstance(stmt, f.Return)
+            and stmt.value is not None
+            and (holds_call(stmt.value, pool.site.call) or (pool.local and _names(dotted(stmt.value), pool)))
+            for stmt, _ in fn.body.stmts
+        )
+        if not returned or fn.head.kind == "lambda" or fn.head.decorators or fn in self.program.entries:
+            return False
+        owner = self.resolver.owner(fn)
+        if owner is not None and (owner.decl.bases or owner.decl.kind != "class" or fn.module.beans):
+            return False
+        sites, whole = self.resolver.callers(fn)
+        named = self.program.headers(fn.module.language).users.get(fn.name, ())
+        return not sites and whole and not any(fn.name in value.split(".") for user in named for value in user.head.values)
 
     def _means(self, text: str, fn: Fun, pool: Pool) -> bool:
         """Whether a name, as a function writes it, is the pool's. In Java a bare name of another file is a field that its class

@@ -81,6 +81,8 @@ STANDS = re.compile(
     re.IGNORECASE,
 )
 """Calls that stand still until something comes, so that what runs out there has paced the loop already."""
+_LOOKS = re.compile(r"(?:is|has|can)[A-Z_]\w*|get_?env|get_?property|get_?or_?default|(?:string_?)?format|value_?of", re.IGNORECASE)
+"""Calls that tell something of their own process; `isRunning` is none by which to name what is tried."""
 _SLEEPS = re.compile(r"_*(sleep|pause|back_?off|wait_?before|delay)", re.IGNORECASE)
 _CONTENDS = re.compile(
     r"lock(ed)?(error|exception|timeout.*)?$|already|exists|conflict|duplicate|in_?use|stale|optimistic|concurrent", re.IGNORECASE
@@ -863,6 +865,7 @@ def _told(calls: tuple[f.Call, ...], asides: frozenset[int] = frozenset()) -> f.
     if acting is None:
         calls = tuple(c for c in calls if id(c) not in asides) or calls
         outer = [c for c in calls if not any(o is not c and o.at <= c.at and c.end <= o.end for o in calls)] or list(calls)
+        outer = [c for c in outer if not _LOOKS.fullmatch(last_name(c.fn))] or outer
         acting = next((c for c in outer if not last_name(c.fn)[:1].isupper() or "." in dotted(c.fn)), outer[0])
     while isinstance(acting.fn, f.Field) and isinstance(acting.fn.base, f.Call):
         acting = acting.fn.base

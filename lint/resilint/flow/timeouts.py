@@ -414,6 +414,7 @@ class Timeouts:
                 and not _is_read_for(found, all_found)
                 and not self._is_put_back(found.where)
                 and not self._is_ended_by_timer(found)
+                and not self._is_set_anew(found)
             ):
                 fn, node = found.where
                 confidence = self.program.knowledge.sure(slot.bound)
@@ -439,6 +440,21 @@ class Timeouts:
             site for site in fn.body.calls if site.last == found.slot.bound.setter and site.call.at <= node.at < site.call.end
         ]
         return found.slot.bound.slot == "request" and any(is_ended_by_timer(self.program, fn, site) for site in around[-1:])
+
+    def _is_set_anew(self, found: WrittenSlot) -> bool:
+        """Whether what is made without an end is given one before it is waited for, as a timer is that is only to be there."""
+        fn, node = found.where
+        stmt = next((s for s, _ in fn.body.stmts if isinstance(s, f.Assign) and s.at <= node.at and node.end <= s.end), None)
+        names = {dotted(target) for target in stmt.targets} - {""} if isinstance(stmt, f.Assign) else set()
+        return any(
+            dotted(site.call.fn).rpartition(".")[0] in names
+            and any(
+                entry.does == "configure" and any(b.slot == "wait" for b in entry.bounds)
+                for _, entry in self.program.described(site)
+            )
+            for site in (fn.body.calls if names else ())
+            if site.call.at > node.at
+        )
 
     def _use(self, found: WrittenSlot) -> str:
         """What a slot is of: a server, a database."""
