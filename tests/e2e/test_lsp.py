@@ -414,11 +414,16 @@ def test_settings_that_are_broken_from_the_start_are_said_too(root: Path) -> Non
 # ---------------------------------------------------------------- actions
 
 RULE = """
+import os
+import time
+
 from resilint import Edit, Finding, Fix, Rule, Severity, Span
 from msgspec import structs
 
 
 def check(program):
+    while program.focus is None and os.path.exists(os.environ.get("ACME_WAITS_FOR", "")):
+        time.sleep(0.05)
     for path in program.files:
         for number, text in enumerate(program.source(path).decode().splitlines(), 1):
             for word, safe in (("forever", True), ("perhaps", False)):
@@ -950,6 +955,33 @@ def test_a_large_program_has_a_first_answer_and_then_the_whole_one(root: Path) -
             assert {tuple(codes(list(one.diagnostics))) for one in editor.published[uri] if one.version == version} == {
                 ((4, "RS101"),)
             }
+
+    run(test)
+
+
+def test_while_the_whole_program_is_checked_files_that_are_opened_or_saved_have_an_answer(
+    root: Path, tmp_path: Path, acme: dict[str, str]
+) -> None:
+    (root / "other.py").write_text(APP + "# forever\n")
+    (root / "fresh.py").write_text("")
+    busy = tmp_path / "busy"
+
+    async def test() -> None:
+        async with editing(root, environment={**acme, "RESILINT_LSP_FIRST_FROM": "0", "ACME_WAITS_FOR": str(busy)}) as editor:
+            uri = editor.open(root / "app.py")
+            assert codes(await editor.diagnostics(uri)) == [(4, "RS101")]
+            await editor.diagnostics((root / "other.py").as_uri())
+            busy.touch()
+            version = editor.type(uri, "\n" + APP)
+            assert codes(await editor.diagnostics(uri, version)) == [(5, "RS101")]
+            other = editor.open(root / "other.py", version=7)
+            fresh = editor.open(root / "fresh.py", version=3)
+            assert codes(await editor.diagnostics(other, 7)) == [(4, "RS101"), (5, "ACME1")]
+            assert codes(await editor.diagnostics(fresh, 3)) == []
+            version = editor.type(uri, "\n\n" + APP)
+            editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+            assert codes(await editor.diagnostics(uri, version)) == [(6, "RS101")]
+            busy.unlink()
 
     run(test)
 

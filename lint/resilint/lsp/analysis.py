@@ -521,6 +521,8 @@ class Follower:
         """What it said of them last."""
         self._texts: dict[str, bytes] = {}
         """Their texts as the whole answer has them."""
+        self._since: set[str] = set()
+        """What has changed since the whole answer."""
 
     def prepare(self, paths: Iterable[str]) -> None:
         """Learns what the first answer says of files before they are changed."""
@@ -541,6 +543,7 @@ class Follower:
                 self._texts = {path: self.session.texts.source(path) for path in self._before}
                 self.prepare(sorted(changed))
                 changed = set()
+                self._since = set()
             else:
                 last = message
                 changed |= self._change(message)
@@ -562,7 +565,10 @@ class Follower:
         )
         if self.session.followed is None or self.folder.problem is not None:
             raise EOFError
-        return touched & self._before.keys() & self.folder.held.keys() if differs else set()
+        if differs:
+            self._since |= touched
+        # A file that was saved just after something was typed is told again: the answer to what was typed came too late.
+        return touched & self._before.keys() & self.folder.held.keys() & self._since
 
     def _shown(self, paths: set[str]) -> dict[str, list[Message]]:
         if not paths:
@@ -682,6 +688,8 @@ class Forking(Analysis):
         """When a first answer that was asked for is given up."""
         self._wholes = 0
         """Whole answers since it was new."""
+        self._since: set[str] = set()
+        """What has changed since the last whole answer."""
         self._typed = 0.0
         """When somebody typed last."""
         self._ready = False
@@ -739,7 +747,12 @@ class Forking(Analysis):
         if changes and not differs and self.last is not None:
             # Opened, closed or saved as it was: what is known of it still holds.
             self._tell({**self.last, "id": self.number, "again": True})
+        elif changes and not differs:
+            # The check of this state goes on, for seconds in a large program; of files that are as they were an answer is known.
+            paths = {path for one in changes for path in one.get("unsaved", ())} - self._since
+            self._tell({"is": "as before", "id": self.number, "paths": sorted(paths)})
         if differs:
+            self._since.update(path for one in changes for path in (*one.get("files", ()), *one.get("unsaved", ())))
             self._end_all(selector)
             self.last = None
             self._ready = self.is_ready()
@@ -858,6 +871,7 @@ class Forking(Analysis):
                 elif child is self._checker and "id" in message:
                     message["id"] = self.number
                     self.last = message
+                    self._since = set()
                 self._tell(message)
                 child.done = child.done or "id" in message
                 if stays and child is self._checker:

@@ -237,6 +237,9 @@ class Program:
         elif kind == "first":
             if message["id"] == self.sent and self.settled != self.sent:
                 self._take_first(message["files"])
+        elif kind == "as before":
+            if message["id"] == self.sent and self.settled >= 0:
+                self._take_first({path: self._entries(path) for path in message["paths"]})
         elif message["id"] == self.sent:
             if kind == "result":
                 for failure in () if message.get("again") else message["failures"]:
@@ -252,6 +255,10 @@ class Program:
                 files |= message["files"]
             self._report(files, again=message.get("again", False))
             self._settle(message["id"])
+
+    def _entries(self, path: str) -> list[Message]:
+        report = self.reports.get(path)
+        return report.entries if report is not None else []
 
     def _take_first(self, files: dict[str, list[Message]]) -> None:
         """Shows what is known of changed files until the whole program is checked."""
