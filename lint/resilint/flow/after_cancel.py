@@ -567,7 +567,7 @@ class AfterCancel:
         for module in code_modules(self.program, "python"):
             for fn in module.functions:
                 raw = bytes(module.facts.bodies[fn.index])
-                if b"Cancel" in raw or b"SoftTimeLimit" in raw:
+                if b"ancel" in raw or b"SoftTimeLimit" in raw:
                     for stmt, arm in fn.body.stmts:
                         # What stands in a `finally` or a handler cleans up, cancelled or not.
                         if isinstance(stmt, f.Try) and not any(a.kind in ("final", "handler") for a in arm.chain()):

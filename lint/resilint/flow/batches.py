@@ -128,6 +128,8 @@ def _work(program: Program, fn: Fun, loop: f.Node) -> tuple[Reach | None, Spawn 
         for target, entry in program.described(site):
             if entry.does in WAITS:
                 return Reach((program.step(fn, site.call, f"{short(target.name)} waits for a peer"),), True), None
+            if entry.does == "submit" and entry.protocol is not None:
+                return Reach((program.step(fn, site.call, f"{short(target.name)} gives the broker one more"),), True), None
         callees = program.callees(site)
         if callees:
             reach = spawning.reach(callees)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from resilint import facts as f
 from resilint.flow.lists import BEST, MODULO, Hashing, Members, Uses, View, Ways, heads, receiver_of, short, speaks, words
-from resilint.flow.values import Bound, Ext, FnVal, Frame, Hop
+from resilint.flow.values import Bound, Ext, FnVal, Frame, Hop, Obj
 from resilint.link.code import CallSite, Fun, Klass, children, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Span, Step
 
@@ -25,6 +25,8 @@ _THROUGH = frozenset(
 _OWN_HASHES = ("hashCode", "__hash__", "equals", "__eq__")
 _FIRST = frozenset(("next", "findFirst", "getFirst", "first", "First", "head", "blockFirst"))
 _FORMATS = frozenset(("format", "Sprintf", "formatted", "concat", "join", "Sprint"))
+_REACH_OUT = ("client", "connection", "pool", "stub", "transport")
+"""Roles of types whose objects stand for something outside this process."""
 _GUARDS = ("threading.", "sync.", "queue.", "asyncio.", "multiprocessing.", "java.util.concurrent.")
 
 
@@ -244,9 +246,33 @@ class Choices:
             return Confidence.HIGH
         if any(_is_host(text) for way in choice.members for text in way.texts):
             return Confidence.HIGH
-        if self.words.first("peer", names):
+        if self.words.first("peer", names) or self._holds_clients(choice):
+            return Confidence.HIGH
+        # What is called by a text and stands for a part of the data is somewhere else.
+        if any(way.texts for way in choice.members) and self.words.first(
+            "placement", {*base, *(name.removesuffix("s") for name in base)}
+        ):
             return Confidence.HIGH
         return Confidence.MEDIUM if any(way.source == "peers" for way in choice.members) else None
+
+    def _holds_clients(self, choice: Choice) -> bool:
+        """Whether the members are made where the list is: clients or connections of something outside."""
+        if choice.base is None:
+            return False
+        table = self.resolver.table(choice.fn.module)
+        for flow in self.resolver.ask(choice.base, self.resolver.frame(choice.fn)):
+            made = flow.thing
+            if not isinstance(made, Obj) or made.frame is None:
+                continue
+            node = made.node
+            elements = (
+                [node.elt] if isinstance(node, f.Comp) else [p.value for p in node.items[:2]] if isinstance(node, f.Coll) else []
+            )
+            for inner in (x.thing for element in elements for x in self.resolver.ask(element, made.frame)):
+                kind = table.type(self.resolver.external_type(inner)) if isinstance(inner, Obj) else None
+                if kind is not None and kind.protocol is not None and kind.role in _REACH_OUT:
+                    return True
+        return False
 
     def _element(self, choice: Choice) -> tuple[str, bool]:
         """Name of the type of the members, and whether that shows them to lie in this process."""

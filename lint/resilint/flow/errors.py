@@ -613,6 +613,9 @@ class Errors:
     def caught(self, expr: f.Expr, fn: Fun) -> tuple[frozenset[str], str]:
         """The causes a handler's type stands for, and its name; a class so wide that it contains others has none."""
         table = self.resolver.table(fn.module)
+        if isinstance(expr, f.Call):
+            # A function that gives the class stands for it.
+            return self.caught(expr.fn, fn)
         for flow in self.resolver.ask(expr, self.resolver.frame(fn)):
             thing = flow.thing
             names: list[str] = []

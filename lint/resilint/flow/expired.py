@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from resilint import facts as f
 from resilint.flow.lists import Words, words
 from resilint.flow.queues import Consumer, Put, Queue, Take, say
-from resilint.flow.spawns import head_of
+from resilint.flow.spawns import WAITS, head_of
 from resilint.flow.timeouts import Fault
 from resilint.link.code import Fun, dotted, last_name, leaves, walk, walk_block
 from resilint.model import Value
@@ -83,14 +83,31 @@ class Expired:
                 continue
             seen.add((fn, names))
             names = frozenset(_derived(block, set(names), fn))
-            if self._looks_in(block, names):
+            if self._looks_in(block, names, self._work(consumer) if block is consumer.loop.body else None):
                 return True
             if depth < _DEPTH:
                 pending.extend(self._entered(fn, block, names, depth + 1))
         return False
 
-    def _looks_in(self, block: f.Block, names: frozenset[str]) -> bool:
+    def _work(self, consumer: Consumer) -> int | None:
+        """Where the first wait for a peer in the loop of a consumer ends: who looks only then has done the work already."""
+        loop, spawning = consumer.loop, self.program.spawning
+        last = max((node.end for node in self._nodes if _within(node, loop)), default=loop.at)
+        for site in consumer.fn.body.calls:
+            if last < site.call.at < loop.end and site.loop is loop and not site.how:
+                reach = None
+                if not any(entry.does in WAITS for _, entry in self.program.described(site)):
+                    callees = self.program.callees(site)
+                    reach = spawning.reach(callees) if callees else None
+                    if reach is None or not reach.sure:
+                        continue
+                return site.stmt.end if not isinstance(site.stmt, f.If | f.Loop | f.With | f.Try) else site.call.end
+        return None
+
+    def _looks_in(self, block: f.Block, names: frozenset[str], until: int | None = None) -> bool:
         for node in walk_block(block):
+            if until is not None and isinstance(node, f.Node) and node.at >= until:
+                continue
             tests: list[Any] = []
             if isinstance(node, f.If):
                 if (

@@ -615,6 +615,8 @@ class Sizes:
                 return Size("event")
             if self._schema_of_param(param, fn):
                 return BOUNDED
+            if (fixed := _fixed(param)) is not None:
+                return fixed
             hop = Hop(
                 fn.module.path,
                 fn.head.name_at,
@@ -624,6 +626,8 @@ class Sizes:
             return Size("input", None, (hop,), entry)
         if frame.args is not None and frame.site is not None:
             return self._argument(param, frame.args, fn)
+        if (fixed := _fixed(param)) is not None:
+            return fixed
         sites, whole = self.resolver.callers(fn)
         sizes = [self._argument(param, args, fn) for _, _, args, _ in sites]
         size = worst(sizes)
@@ -1002,6 +1006,19 @@ class Sizes:
         if param.default is not None and _SCHEMA.search(self.program.text_of(fn.module, param.default, 400)):
             return True
         return param.type is not None and bool(_SCHEMA.search(self._annotation(param, fn)))
+
+
+def _fixed(param: f.Param) -> Size | None:
+    """The size of a parameter whose type says how many elements it has: `tuple[str, str]`, Go's `[3]string`."""
+    kind = param.type
+    if kind is None or param.kind in ("*", "**"):
+        return None
+    if kind.shape == "array":
+        return BOUNDED
+    whole = kind.shape in ("plain", "opt") and kind.name.rpartition(".")[2] in ("tuple", "Tuple")
+    if not whole or not kind.args or any(arg.name in ("", "...") for arg in kind.args):
+        return None
+    return Size("constant", float(len(kind.args)))
 
 
 def _accessor(fn: Fun) -> str:

@@ -669,7 +669,11 @@ def _nil_test(test: f.Expr) -> str:
 
 def cancels(fn: Fun) -> bool:
     """A function that cancels something itself expects the cancellation that it catches."""
-    return any("cancel" in site.last for site in fn.body.calls)
+    # A call that only names the class that a handler catches cancels nothing.
+    named = {
+        id(kind) for stmt, _ in fn.body.stmts if isinstance(stmt, f.Try) for handler in stmt.handlers for kind in handler.types
+    }
+    return any("cancel" in site.last and id(site.call) not in named for site in fn.body.calls)
 
 
 def _span(types: tuple[f.Expr, ...]) -> f.Node:

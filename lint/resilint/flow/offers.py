@@ -89,6 +89,7 @@ class Offers:
         self._parents: dict[Fun, dict[int, list[Any]]] = {}
         self.faults: list[Fault] = []
         self._places: set[tuple[str, int]] = set()
+        self._looked_at: set[Klass] = set()
         self._interfaces: set[str] | None = None
         self.ignored: dict[Obj, Fault] = {}
         self._ignored_attributes()
@@ -181,6 +182,38 @@ class Offers:
                 span = program.span(fn.module.path, fn.head.name_at, fn.head.name_at + len(fn.name.encode()))
                 message = f"{offer.said} never reaches {short(wait.api)}: what a caller chooses has no effect"
                 steps = (*self._chosen_at(offer), program.step(wait.fn, wait.site.call, f"{short(wait.api)} waits here"))
+                self.faults.append(Fault(span, message, Value(wait.bound, Confidence.MEDIUM, steps)))
+
+        if wait.fn.module.language == "python":
+            self._unread(wait)
+
+    def _unread(self, wait: Wait) -> None:
+        """Note private fields of a client's class that are given a timeout and read by nobody: its calls have another one."""
+        from resilint.flow.timeouts import Fault, short
+
+        program = self.program
+        owner = self.resolver.owner(wait.fn)
+        if owner is None or wait.fn.module.is_test or wait.holder is None or owner in self._looked_at:
+            return
+        made = wait.holder.frame.fn if wait.holder.frame is not None else None
+        if made is None or self.resolver.owner(made) is not owner:
+            return
+        self._looked_at.add(owner)
+        for method in owner.methods.values():
+            for key in sorted(method.head.writes):
+                if not key.startswith("_") or not is_offer(key, None):
+                    continue
+                offer = Offer(key, None, owner)
+                definition = next((d for d in method.body.definitions.get(f"{method.head.params[0].name}.{key}", ())), None)
+                if definition is None or definition.expr is None or not self._chosen(offer) or self.sinks(offer):
+                    continue
+                place = (method.module.path, definition.at)
+                if place in self._places:
+                    continue
+                self._places.add(place)
+                span = program.span(method.module.path, definition.at, definition.expr.end)
+                message = f"{offer.said} is read by nobody: {short(wait.api)} waits as long as its client says"
+                steps = (program.step(wait.fn, wait.site.call, f"{short(wait.api)} waits here"),)
                 self.faults.append(Fault(span, message, Value(wait.bound, Confidence.MEDIUM, steps)))
 
     def _chosen_at(self, offer: Offer) -> tuple[Step, ...]:
@@ -403,9 +436,13 @@ class Offers:
                 for d in defs:
                     for flow in resolver.name(base, f.Ref(d.at, d.at, base), frame):
                         thing = flow.thing
-                        if not isinstance(thing, Obj) or isinstance(thing.type, Klass) or not thing.type:
+                        if not isinstance(thing, Obj) or not thing.type:
                             continue
-                        levels = table.mro(thing.type)
+                        own = thing.type if isinstance(thing.type, Klass) else None
+                        # A class of the program may read its own attribute and hand it on.
+                        if own is not None and (not is_offer(last, None) or self.sinks(Offer(last, None, own))):
+                            continue
+                        levels = table.mro(resolver.external_type(thing) or "?")
                         if not levels or levels[0].settings is None:
                             continue
                         read = {
@@ -414,7 +451,7 @@ class Offers:
                         if last in read:
                             continue
                         span = program.span(fn.module.path, d.at, d.at + len(key.encode()))
-                        kind = short(thing.type)
+                        kind = short(levels[0].name)
                         message = f"{kind} has no setting `{last}`: what is stored there never reaches its calls"
                         steps = program.trace(flow.hops)
                         if thing.frame is not None and isinstance(thing.node, f.Node):

@@ -169,8 +169,12 @@ class PoolTasks:
 
     def inside(self, spawn: Spawn) -> Iterator[Reached]:
         """The functions that a task runs on its own thread, itself and by calls, nearest first."""
-        seen: set[Fun] = set(spawn.bodies)
-        waiting = deque((Reached(body), 0) for body in spawn.bodies)
+        return self.run_by(spawn.bodies)
+
+    def run_by(self, bodies: tuple[Fun, ...]) -> Iterator[Reached]:
+        """These functions and those that they run on their own thread, nearest first."""
+        seen: set[Fun] = set(bodies)
+        waiting = deque((Reached(body), 0) for body in bodies)
         while waiting:
             reached, depth = waiting.popleft()
             yield reached
@@ -234,7 +238,60 @@ class PoolTasks:
                     join = self.join_of(inner)
                     if join is not None:
                         found[inner.spawn.key] = self._nested(outer, inner, reached, join)
+        for fault in self._waits_of_workers():
+            found.setdefault((fault.span.path, fault.span.line), fault)
         yield from (found[key] for key in sorted(found))
+
+    def _waits_of_workers(self) -> Iterator[PoolFault]:
+        """Tasks of a queue outside the process that give it another one and wait for what that gives."""
+        given = {
+            language: frozenset(
+                name.rpartition(".")[2]
+                for x in self.program.knowledge.of(language).libraries
+                for c in x.calls
+                if c.does == "submit" and c.protocol is not None
+                for name in c.names
+            )
+            for language in LANGUAGES
+        }
+        for fn, entry in sorted(self.program.entries.items(), key=lambda item: item[0].key):
+            if entry.kind != "worker" or self.program.is_test(fn) or not self.program.in_focus(fn):
+                continue
+            for reached in self.run_by((fn,)):
+                verbs = given[reached.fn.module.language]
+                if not any(called.rpartition(".")[2] in verbs for called in reached.fn.head.calls):
+                    continue
+                for site in reached.fn.body.calls:
+                    fault = self._waits_for_worker(site, fn, reached)
+                    if fault is not None:
+                        yield fault
+
+    def _waits_for_worker(self, site: CallSite, fn: Fun, reached: Reached) -> PoolFault | None:
+        if site.last not in self._joining[site.fn.module.language]:
+            return None
+        table = self.resolver.table(site.fn.module)
+        for target, entry in self.program.described(site, doing("wait")):
+            holder = target.holder
+            if entry.does != "wait" or holder is None or holder.frame is None or not isinstance(holder.node, f.Call):
+                continue
+            made = table.call(holder.maker) if holder.maker else None
+            if made is None or made.does != "submit" or made.protocol is None:
+                continue
+            # Another queue may have workers of its own.
+            if any(arg.name in ("queue", "queue_name", "routing_key", "exchange") or arg.spread for arg in holder.node.args):
+                continue
+            what = dotted(holder.node.fn).rpartition(".")[0] or dotted(holder.node.fn)
+            text = (
+                f"{fn.head.qual} runs on a worker and waits there for another task, `{what}`:"
+                " when all workers do so, none is left to run it"
+            )
+            steps = (
+                self.program.step(fn, f.Ref(fn.head.name_at, fn.head.name_at + len(fn.name.encode()), ""), entry_said(fn)),
+                *reached.steps,
+                self.program.step(holder.frame.fn, holder.node, "the other task is given here"),
+            )
+            return PoolFault(self.program.span_of(reached.fn, site.call), text, Confidence.MEDIUM, steps)
+        return None
 
     def _in_focus(self, task: Task) -> bool:
         """Whether a finding may begin with a task: it, or what it runs, lies in focus."""
@@ -352,6 +409,11 @@ class PoolTasks:
             libraries = self.program.knowledge.of(language).libraries
             out[language] = frozenset(n.rpartition(".")[2] for x in libraries for c in x.calls if c.does == "wait" for n in c.names)
         return out
+
+
+def entry_said(fn: Fun) -> str:
+    """For a trace: that a function is what a worker runs."""
+    return f"a worker runs {fn.head.qual}"
 
 
 def _is_given(called: str, verbs: frozenset[str], names: set[str], everything: bool) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -155,10 +155,18 @@ class Pools:
         return self.program.gathered("pools", self._find_all, lambda pool: (pool.fn.module.path,))
 
     def _find_all(self) -> Iterable[Pool]:
+        return self._find(lambda kind: kind.role in ROLES)
+
+    @cached_property
+    def connections(self) -> tuple[Pool, ...]:
+        """Pools of connections that code outside tests makes and that never let anybody wait for one of theirs."""
+        return self.program.gathered("connection pools", lambda: self._find(_never_waits), lambda pool: (pool.fn.module.path,))
+
+    def _find(self, wanted: Callable[[TypeEntry], bool]) -> Iterable[Pool]:
         found: dict[tuple[str, int, int], Pool] = {}
         for language in LANGUAGES:
             table = self.program.knowledge.of(language)
-            makers, modules = _makers(table)
+            makers, modules = _makers(table, wanted)
             if not makers:
                 continue
             for fn in self.program.start_calling(makers.__contains__, language):
@@ -166,7 +174,7 @@ class Pools:
                     continue
                 for site in fn.body.calls:
                     if site.last in makers:
-                        pool = self._made(site, table)
+                        pool = self._made(site, table, wanted)
                         if pool is not None:
                             found.setdefault((*fn.key, site.call.at), pool)
         return sorted(found.values(), key=lambda pool: pool.key)
@@ -184,7 +192,7 @@ class Pools:
         """Pools by the place of the call that makes them: path and bytes."""
         return {(pool.fn.module.path, pool.site.call.at, pool.site.call.end): pool for pool in self.all}
 
-    def _made(self, site: CallSite, table: Table) -> Pool | None:
+    def _made(self, site: CallSite, table: Table, wanted: Callable[[TypeEntry], bool]) -> Pool | None:
         for flow in self.resolver.ask(site.call, self.resolver.frame(site.fn)):
             obj = flow.thing
             if not isinstance(obj, Obj) or not isinstance(obj.node, f.Node):
@@ -192,7 +200,7 @@ class Pools:
             if (obj.node.at, obj.node.end) != (site.call.at, site.call.end) or obj.frame is None or obj.frame.fn is not site.fn:
                 continue
             kind = table.type(self.resolver.external_type(obj))
-            if kind is not None and kind.role in ROLES:
+            if kind is not None and wanted(kind):
                 name, local = _kept(site)
                 return Pool(obj, kind, site.fn, site, name, local)
         return None
@@ -526,8 +534,11 @@ class Pools:
                 continue
             if node.form in ("ever", "while"):
                 return True
-            if node.form == "each" and self.program.sizes.loop(node, frame).kind == "event":
-                return True
+            if node.form == "each":
+                kind = self.program.sizes.loop(node, frame).kind
+                # What is waited for element by element is no list that lies in memory.
+                if kind == "event" or (node.is_async and kind in ("parameter", "held", "unknown")):
+                    return True
         return False
 
     def _is_periodic(self, site: CallSite) -> bool:
@@ -591,6 +602,14 @@ class Pools:
             sure = Confidence.LOW if uses.only_handed else threads.confidence
             fix = self.program.mending.limited(pool.obj, "concurrency")
             yield endless_threads(self._span(pool), self._subject(pool), sure, self._steps(pool, threads, uses), fix=fix)
+        for pool in self.connections:
+            if not self.program.in_focus(pool.fn) or (pool.local and not _outlives(pool)):
+                continue
+            most = self.ceiling(pool.obj, "concurrency")
+            if most.state == "endless":
+                text = f"{self._subject(pool)} has no upper bound: while its peer is slow, every caller opens one more connection"
+                fix = self.program.mending.limited(pool.obj, "concurrency")
+                yield Unbounded(self._span(pool), text, most.confidence, self.program.trace(most.hops), None, fix)
 
     def unbounded_queues(self) -> Iterator[Unbounded]:
         """Queues and backlogs of executors without a capacity, and buffers that nothing but success shortens."""
@@ -662,18 +681,32 @@ class Pools:
 # ---------------------------------------------------------------- names and places
 
 
-def _makers(table: Table) -> tuple[frozenset[str], frozenset[str]]:
+def _outlives(pool: Pool) -> bool:
+    """Whether a local variable's pool goes on beyond its function: in what that returns, or in a field."""
+    for stmt in walk_block(pool.fn.block):
+        kept = isinstance(stmt, f.Return) or (isinstance(stmt, f.Assign) and any("." in dotted(target) for target in stmt.targets))
+        if kept and any(isinstance(node, f.Ref) and node.name == pool.name for node in walk(stmt)):
+            return True
+    return False
+
+
+def _never_waits(kind: TypeEntry) -> bool:
+    """Whether it is a pool of connections that opens one more for whoever asks, up to a limit at which it fails."""
+    return kind.role == "pool" and kind.when_full == "fails" and any(bound.slot == "concurrency" for bound in kind.bounds)
+
+
+def _makers(table: Table, wanted: Callable[[TypeEntry], bool]) -> tuple[frozenset[str], frozenset[str]]:
     """Last segments of what makes a pool, and the modules of the libraries that have one."""
     names: set[str] = set()
     modules: set[str] = set()
     for library in table.libraries:
         for kind in library.types:
-            if kind.role in ROLES:
+            if wanted(kind):
                 names.update(x.rpartition(".")[2] for x in (kind.name, *kind.aliases, *kind.made_by))
                 modules.update(library.modules)
         for call in library.calls:
             made = table.type(call.returns) if call.returns is not None else None
-            if made is not None and made.role in ROLES and call.does == "make":
+            if made is not None and wanted(made) and call.does == "make":
                 names.update(x.rpartition(".")[2] for x in call.names)
                 modules.update(library.modules)
     return frozenset(names), frozenset(modules)

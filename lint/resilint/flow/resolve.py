@@ -2348,6 +2348,11 @@ class Resolver:
             if isinstance(nested, Klass):
                 return (Flow(ClassVal(nested)),)
         _, external = self.mro(klass)
+        table = self.table(klass.module)
+        for base in external:
+            if base and table.returned(f"{base}.{name}") is not None:
+                # What a library puts into every subclass: `Order.objects`.
+                return (Flow(Bound(Obj("instance", base, None, base, base), name)),)
         if external:
             return (Flow(Ext(f"{external[0] or '?'}.{name}")),)
         return unknown(f"no {name} in {klass.name}")

@@ -442,8 +442,10 @@ class Scans:
                 ):
                     return True
             elif isinstance(part, f.Call) and self._is_limit(last_name(part.fn)):
+                # The length of what has been brought limits nothing.
+                kept = names if last_name(part.fn) != "len" else ()
                 for arg in part.args:
-                    if (arg.value.at <= node.at and node.end <= arg.value.end) or dotted(arg.value) in names:
+                    if (arg.value.at <= node.at and node.end <= arg.value.end) or dotted(arg.value) in kept:
                         return True
             elif (
                 isinstance(part, f.Loop)

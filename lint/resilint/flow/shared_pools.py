@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 APART = 5.0
 """How many times longer one holder may take than another before the short one is said to suffer."""
+_SLOW = 10.0
+"""Seconds: a handler that takes no longer is not slow by itself."""
 _WAITS = ("network", "query", "connect")
 _SHOWN = 3
 _STEPS = 5
@@ -70,7 +72,7 @@ class SharedPools:
 
     def faults(self) -> Iterator[PoolFault]:
         """Every one of them, in order of path and position."""
-        found = [*self._gates(), *self._executors()]
+        found = [*self._gates(), *self._executors(), *self._handlers()]
         yield from sorted(found, key=lambda fault: (fault.span, fault.text))
 
     # ------------------------------------------------------------ gates
@@ -300,11 +302,72 @@ class SharedPools:
 
     def _peers(self, task: Task) -> Iterator[Served]:
         """The peers that a task waits for, by their hosts or, of databases, by their clients."""
-        for reached in self.program.pool_tasks.inside(task.spawn):
+        for peer, steps in self._asked(task.spawn.bodies):
+            yield Served(task, peer, steps)
+
+    def _asked(self, bodies: tuple[Fun, ...]) -> Iterator[tuple[str, tuple[Step, ...]]]:
+        """The peers that functions wait for, on their own thread, and the way there."""
+        for reached in self.program.pool_tasks.run_by(bodies):
             for wait in waits_in(self.program, reached.fn, *_WAITS):
                 peer = self._peer(wait)
                 if peer:
-                    yield Served(task, peer, (*reached.steps, self.program.step(reached.fn, wait.site.call, f"asks {peer}")))
+                    yield peer, (*reached.steps, self.program.step(reached.fn, wait.site.call, f"asks {peer}"))
+
+    # ------------------------------------------------------------ handlers
+
+    def _handlers(self) -> Iterator[PoolFault]:
+        """Handlers that a framework runs on the same few threads: a slow one beside one that is quick."""
+        shared: dict[tuple[str, str], list[Fun]] = {}
+        for fn, entry in self.program.entries.items():
+            if entry.threads and entry.kind == "request" and not self.program.is_test(fn):
+                shared.setdefault((entry.threads, self._process(fn)), []).append(fn)
+        for (name, _), handlers in sorted(shared.items()):
+            if len(handlers) > 1 and any(map(self.program.in_focus, handlers)):
+                fault = self._crowded(name, sorted(handlers, key=lambda fn: fn.key))
+                if fault is not None and self.program.in_focus(fault[0]):
+                    yield fault[1]
+
+    def _process(self, fn: Fun) -> str:
+        """What tells the process that serves a handler from others: the service it belongs to."""
+        service = self.program.settings.service_of(fn.module.path)
+        return service.name if service is not None else ""
+
+    def _crowded(self, name: str, handlers: list[Fun]) -> tuple[Fun, PoolFault] | None:
+        asked = {fn: found for fn in handlers if (found := dict(self._asked((fn,)))) and not self._held_back(fn)}
+        if len({peer for found in asked.values() for peer in found}) < 2:
+            return None
+        times = {fn: self.program.worsts.of_function(self.resolver.frame(fn)).known for fn in asked}
+        slow = max(asked, key=lambda fn: (times[fn], fn.key))
+        quick = min(
+            (fn for fn in asked if times[fn] > 0 and not set(asked[fn]) & set(asked[slow])), key=lambda fn: times[fn], default=None
+        )
+        if quick is None or times[slow] < max(_SLOW, APART * times[quick]):
+            return None
+        row = self.resolver.table(slow.module).instance(name)
+        most = next((b.default for b in row.bounds if b.slot == "concurrency"), None) if row is not None else None
+        threads = f"the {most:g} threads" if isinstance(most, int | float) else "the threads"
+        long, short = say_seconds(times[slow]), say_seconds(times[quick])
+        text = (
+            f"{slow.name} keeps one of {threads} of all plain handlers for up to {long}, {quick.name} takes {short}:"
+            " few slow ones shut it out"
+        )
+        steps = tuple(
+            step
+            for fn in (slow, quick)
+            for step in (self.program.step(fn, _name_of(fn), f"{fn.name} runs there"), *next(iter(asked[fn].values())))
+        )
+        return slow, PoolFault(self.program.span_of(slow, _name_of(slow)), text, Confidence.MEDIUM, steps)
+
+    def _held_back(self, fn: Fun) -> bool:
+        """Whether a gate of its own limits how many of a handler wait at once."""
+        return any(
+            any(
+                isinstance(stmt, f.With) and any(self.program.spawning.is_gate(i.value, reached.fn) for i in stmt.items)
+                for stmt, _ in reached.fn.body.stmts
+            )
+            or any(self.program.spawning.acquires(site) for site in reached.fn.body.calls if "cquire" in site.last)
+            for reached in self.program.pool_tasks.run_by((fn,))
+        )
 
     def _peer(self, wait: Wait) -> str:
         """The host that a wait asks: of its arguments first, then of what its client was made with."""
@@ -336,6 +399,11 @@ class SharedPools:
             else:
                 return ""
         return hosts.pop() if len(hosts) == 1 else ""
+
+
+def _name_of(fn: Fun) -> f.Node:
+    """Where a function's name stands."""
+    return f.Ref(fn.head.name_at, fn.head.name_at + len(fn.name.encode()), "")
 
 
 def _host_in(text: str) -> str:

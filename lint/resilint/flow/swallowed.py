@@ -83,7 +83,7 @@ class Swallowed:
         for module in code_modules(self.program, "python"):
             source = self.program.source(module.path)
             if b"async" not in source or not (
-                b"Cancel" in source
+                b"ancel" in source
                 or b"BaseException" in source
                 or re.search(rb"except\s*:", source)
                 or (b"finally" in source and _LEAVES_AT_LAST.search(source))
@@ -152,6 +152,8 @@ class Swallowed:
             name = self.program.names.java.type(dotted(kind), fn)
             return [name] if isinstance(name, str) else []
         resolver = self.errors.resolver
+        if isinstance(kind, f.Call):
+            kind = kind.fn  # a function that gives the class
         found = [x.thing.name for x in resolver.ask(kind, resolver.frame(fn)) if isinstance(x.thing, Ext)]
         return [name.removeprefix("<builtin>.") for name in found]
 
@@ -165,6 +167,8 @@ class Swallowed:
         """Whether the end of the task around is what arrives there: something is awaited that is no other task, whose own
         cancellation would look the same."""
         awaited = [n.value for n in walk_block(caught.body) if isinstance(n, f.Await)]
+        # Each round of an asynchronous loop waits for its next element.
+        rounds = any(isinstance(n, f.Loop) and n.is_async for n in walk_block(caught.body))
         for value in awaited:
             site = self.errors.site(value, caught.fn)
             if site is None:
@@ -174,7 +178,7 @@ class Swallowed:
                 return False
             if any(not isinstance(a.value, f.Lit) and self._may_be_task(a.value, caught.fn) for a in site.call.args):
                 return False
-        return bool(awaited)
+        return bool(awaited) or rounds
 
     def _may_be_task(self, expr: f.Expr, fn: Fun) -> bool:
         return isinstance(expr, f.Ref) and bool(re.search(r"task|fut", expr.name.rpartition(".")[2], re.IGNORECASE))

@@ -63,7 +63,7 @@ def _library(library: Library) -> Iterator[str]:
     for error_call in library.error_calls:
         yield f"{', '.join(error_call.names)}: handles an error, {error_call.how}"
     for row in library.entries:
-        place = row.decorator or row.call or row.attribute or row.base or f"({', '.join(row.signature)})"
+        place = row.decorator or row.call or row.attribute or row.base or row.takes or f"({', '.join(row.signature)})"
         yield f"{place}: leads to an entry point, {row.kind}"
     for shape in library.shapes:
         yield f"{shape.module}.{shape.name}: generated, stands for {shape.type}"

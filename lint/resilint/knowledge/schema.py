@@ -445,6 +445,8 @@ class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Of `listed`: the type whose settings such a class body holds, in rows with `class_attr`."""
     signature: tuple[str, ...] = ()
     """Go: canonical parameter types in order; every function with this signature is such an entry."""
+    takes: str | None = None
+    """Python: name of the first parameter of plain functions that answer it by a call of this library that `does: respond`."""
     inputs: tuple[int, ...] = ()
     """Positions of parameters (without self) that come from the caller; empty: all."""
     given: tuple[str, ...] = ()
@@ -456,6 +458,8 @@ class EntryRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Attribute of the annotation that says how many run at once; of a range (`5-10`) the upper end counts."""
     widths: tuple[str, ...] = ()
     """Keys of settings that say so for all that do not."""
+    threads: str | None = None
+    """Canonical instance of the executor, shared by the process, that runs such functions where they are no coroutines."""
 
 
 class Condition(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

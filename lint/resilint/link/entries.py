@@ -41,6 +41,8 @@ class Entry(NamedTuple):
     """The parameter that carries the caller's deadline."""
     makers: tuple[Maker, ...] = ()
     """All that make it one, whichever counted first."""
+    threads: str = ""
+    """Canonical instance of the executor that runs it, where that is shared with others."""
 
 
 Found = Iterator[tuple[Fun, EntryRow, str, Maker | None]]
@@ -50,11 +52,23 @@ def entries_of(program: Program) -> dict[Fun, Entry]:
     """All entry points of a program. The first reason found counts, in this order: decorator or annotation, base class, signature,
     registration, assigned callback."""
     out: dict[Fun, Entry] = {}
-    for found in (_decorated, _annotated, _of_annotated_classes, _of_bases, _signed, _registered, _asked_for, _listed, _assigned):
+    for found in (
+        _decorated,
+        _annotated,
+        _of_annotated_classes,
+        _of_bases,
+        _signed,
+        _registered,
+        _answering,
+        _asked_for,
+        _listed,
+        _assigned,
+    ):
         for fn, row, because, maker in found(program):
             known = out.get(fn)
             if known is None:
-                known = Entry(fn, row.kind, because, _inputs(fn, row), _context(fn, row))
+                threads = row.threads or "" if not fn.head.is_async else ""
+                known = Entry(fn, row.kind, because, _inputs(fn, row), _context(fn, row), threads=threads)
             out[fn] = known._replace(makers=(*known.makers, maker)) if maker is not None else known
     return out
 
@@ -196,6 +210,22 @@ def _signed(program: Program) -> Found:
         kinds = tuple(_type_text(program, p, fn) for p in params)
         for row in resolver.table(fn.module).signature(kinds) or _pointerless(rows, kinds):
             yield fn, row, "its parameters are those of a handler", None
+
+
+def _answering(program: Program) -> Found:
+    """Functions that are given a request and answer it, whatever registers them."""
+    for library in program.knowledge.of("python").libraries:
+        rows = [row for row in library.entries if row.takes]
+        answers = {name.rpartition(".")[2] for call in library.calls if call.does == "respond" for name in call.names}
+        if not rows or not answers:
+            continue
+        for fn in program.starts("python"):
+            first = fn.positional[0] if fn.head.kind == "free" and fn.positional else None
+            row = next((row for row in rows if first is not None and row.takes == first.name), None)
+            if row is None or fn.module.is_test or not any(call.rpartition(".")[2] in answers for call in fn.head.calls):
+                continue
+            if any(imp.target.partition(".")[0] in library.modules for imp in fn.module.facts.imports):
+                yield fn, row, "it is given a request and answers it", None
 
 
 def _pointerless(rows: list[EntryRow], kinds: tuple[str, ...]) -> tuple[EntryRow, ...]:
