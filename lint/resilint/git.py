@@ -6,7 +6,6 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO
 
 from resilint.own_files import reason
@@ -87,6 +86,8 @@ def blobs(folder: Path, names: Iterable[str], most: int) -> Iterator[tuple[str, 
 
     Raises `MissingError` where one is not here, as in a partial clone.
     """
+    from tempfile import TemporaryFile
+
     wanted = list(dict.fromkeys(names))
     if not wanted:
         return
@@ -113,6 +114,8 @@ def blobs(folder: Path, names: Iterable[str], most: int) -> Iterator[tuple[str, 
 
 def _sizes(folder: Path, names: Sequence[str]) -> dict[str, int]:
     """Bytes of each blob; -1 for what is none."""
+    from tempfile import TemporaryFile
+
     with TemporaryFile() as asked:
         asked.write("".join(f"{name}\n" for name in names).encode())
         asked.seek(0)
