@@ -6,7 +6,7 @@ import pytest
 from resilint.facts import FileFacts
 from resilint.knowledge import load
 from resilint.link.test_code import TestCode
-from resilint.read import go, java
+from resilint.read import go, java, python
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +50,24 @@ def test_java_files_that_import_a_framework_of_tests_are_tests(known: TestCode, 
     read = facts("java", f"package kit;\nimport {imported};\nclass Kit {{ }}")
     assert known.is_test(read) is test
     assert not known.is_ended("kit/Kit.java", read)
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("import unittest\n", True),
+        ("from unittest import TestCase\n", True),
+        ("import pytest\n", True),
+        ("from django.test import TestCase\n", True),
+        ("from unittest import mock\n", False),
+        ("import unittest.mock\n", False),
+        ("try:\n    import pytest\nexcept ImportError:\n    pytest = None\n", False),
+        ("def check():\n    import pytest\n", False),
+        ("from .unittest import TestCase\n", False),
+        ("from service.unittest import TestCase\n", False),
+    ],
+)
+def test_python_files_that_need_a_framework_of_tests_are_tests(known: TestCode, text: str, test: bool) -> None:
+    read = python.read(text.encode())
+    assert known.is_test(read) is test
+    assert not known.is_ended("kit/kit.py", read)

@@ -442,6 +442,9 @@ class Resolver:
         if op == "%" and left and all(isinstance(x.thing, Text) for x in left):
             return tuple(x._replace(thing=Text(*_holes(x.thing))) for x in left if isinstance(x.thing, Text))
         right = self.value(expr.right, frame)
+        if op == "**" and isinstance(expr.right, f.Ref) and expr.right.name in frame.fn.body.definitions:
+            # The exponent counts tries, up to a limit that is hardly ever reached: what is paused is not its last power.
+            return unknown("a power that grows")
         out: list[Flow] = []
         for a in left:
             for b in right:

@@ -100,6 +100,8 @@ _DRAWS = re.compile(
 )
 """Calls that draw something which may be taken already; what marks a request is only drawn to tell it from others."""
 _MARKS = re.compile(r"request|trace|span|correlat|idempot|message|session", re.IGNORECASE)
+_TAKES = re.compile(r"_*(?:b?[lr]?_?pop|b?[lr]_?move|de_?queue|take)", re.IGNORECASE)
+"""Calls that take one out of what waits."""
 _LEFT_OUT = re.compile(r"dead|bad|failed|ignore|exclu|tried|skip|visited|seen|black|down", re.IGNORECASE)
 _HANDLES = re.compile(
     r"handle|check|throw|raise|fail|process|on_?(err|exc|fail)|rethrow|propagate|translate|verify|ensure|assert", re.IGNORECASE
@@ -911,6 +913,8 @@ def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) ->
                     isinstance(value, f.Index) or (isinstance(value, f.Call) and _OTHERS.match(last_name(value.fn)))
                 ):
                     found = "another"
+    if {name.partition(".")[0] for name in given} & _taken(path):
+        return "finite"
     counters = _changed(loop, path)
     if any(not (_COUNTS_TRIES.search(n) and len(n) > 1) for n in given & counters) and loop.form != "each":
         return "finite"
@@ -924,6 +928,21 @@ def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) ->
         if index is not None and any(isinstance(n, f.Ref) and n.name in counters for n in walk(index)):
             found = "another"
     return found
+
+
+def _taken(path: tuple[f.Stmt, ...]) -> set[str]:
+    """Names that hold what was taken out, or a part of it: what failed is not tried again, the one behind it is."""
+    out: set[str] = set()
+    for stmt in path:
+        for node in walk(stmt) if not isinstance(stmt, f.Select) else ():
+            if not isinstance(node, f.Assign) or node.value is None:
+                continue
+            value = node.value.value if isinstance(node.value, f.Await) else node.value
+            takes = isinstance(value, f.Call) and _TAKES.match(last_name(value.fn)) is not None
+            if takes or any(isinstance(n, f.Ref) and n.name.partition(".")[0] in out for n in walk(value)):
+                for target in node.targets:
+                    out |= {n.name for n in walk(target) if isinstance(n, f.Ref)}
+    return out
 
 
 def _draws_anew(tried: f.Stmt, calls: tuple[f.Call, ...]) -> bool:

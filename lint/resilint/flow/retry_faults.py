@@ -120,10 +120,13 @@ class RetryFaults:
             yield "RS503", self._fault(retry, where, message, pause.confidence, steps)
 
     def _awaits_peers(self, retry: RetryLoop) -> bool:
-        """Whether a program cannot begin before this has succeeded: it waits, with pauses, until what it needs is there."""
+        """Whether a program cannot begin before this has succeeded, or takes what comes: it waits, with pauses, until what it needs
+        is there."""
         pause = retry.pause
         patient = pause.grows or (pause.seconds is not None and pause.seconds >= _SHORT)
-        return patient and retry.fn.module.language == "python" and runs_once(self.program, retry.fn, made=True)
+        if not patient or retry.fn.module.language != "python":
+            return False
+        return _receives(retry) or runs_once(self.program, retry.fn, made=True)
 
     # ------------------------------------------------------------ cancellation
 

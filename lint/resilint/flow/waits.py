@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from resilint import facts as f
 from resilint.flow.deadlines import Deadline, is_awaited
 from resilint.flow.reach import Reach
+from resilint.flow.readiness import is_ready
 from resilint.flow.schemes import leads_nowhere
 from resilint.flow.slots import Slot, Source, decide, is_fixed
 from resilint.flow.values import Bind, Frame, Obj, Text
@@ -240,7 +241,7 @@ class _Judge:
         entry = wait.entry
         if self._in_process(wait) or (entry.serves_after and self._serves(wait)) or (entry.replies_to and self._listens(wait)):
             return
-        if entry.at_once and self._is_at_once(wait):
+        if (entry.at_once and self._is_at_once(wait)) or (entry.ready and is_ready(wait.site, entry.ready)):
             return
         enough = frozenset(entry.enough or ENOUGH[wait.kind])
         own = [s for s in self.slots.at_call(entry.bounds, wait.target.binds, (wait.fn, wait.site.call)) if s.bound.slot in enough]

@@ -643,6 +643,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     at_once: tuple[str, ...] = ()
     """Canonical constants: on an object that was made with one of them among its arguments it does not wait, as connecting a socket
     of datagrams, or of the same machine, has no peer far away that could be silent."""
+    ready: tuple[str, ...] = ()
+    """Methods of the same object whose yes says that what it takes is there: where one was asked, it does not wait."""
     replies_to: tuple[str, ...] = ()
     """Methods of the same object that ask: a call that none of them precedes in its function listens to whoever speaks first, on a
     stream that stays open by design. Only what follows one waits for an answer."""

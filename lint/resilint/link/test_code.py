@@ -17,12 +17,18 @@ class TestCode:
         self._imports = tuple(sorted(words.get("test_imports", ())))
         self._parameters = words.get("test_parameters", frozenset())
         self._modules = frozenset(name.rpartition(".")[0] for name in self._parameters)
+        self._frameworks = words.get("test_frameworks", frozenset())
+        self._lent = words.get("test_lent", frozenset())
         self._limited = tuple(sorted(words.get("test_limited", ())))
 
     def is_test(self, facts: f.FileFacts) -> bool:
         """Whether a file imports what only tests do, or has functions that a runner of tests gives its handle."""
         if facts.kind == "java":
             return any(imp.target.startswith(self._imports) for imp in facts.imports) if self._imports else False
+        if facts.kind == "python":
+            # Only what every run of the file needs: a plugin that offers help to tests asks for the framework where it can.
+            needed = (imp for imp in facts.imports if imp.function == 0 and not imp.guarded and not imp.level)
+            return any(imp.target in self._frameworks and f"{imp.target}.{imp.name}" not in self._lent for imp in needed)
         return facts.kind == "go" and self._takes_handle(facts)
 
     def is_ended(self, path: str, facts: f.FileFacts) -> bool:
