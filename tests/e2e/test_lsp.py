@@ -1053,3 +1053,43 @@ def test_what_is_hostile_beside_or_in_a_document_keeps_no_diagnostics_back(root:
             assert codes(await editor.diagnostics(uri, editor.type(uri, APP))) == [(4, "RS101")]
 
     run(test)
+
+
+TURNS: dict[str, Callable[[Path], object]] = {
+    "a file that is gone": lambda file: file.unlink(),
+    "a pipe": lambda file: (file.unlink(), os.mkfifo(file)),
+    "a folder": lambda file: (file.unlink(), file.mkdir()),
+    "a link to itself": lambda file: (file.unlink(), file.symlink_to(file.name)),
+    "a link out of the folder": lambda file: (file.unlink(), file.symlink_to("/etc/hostname")),
+    "a file that nobody may read": lambda file: file.chmod(0),
+    "bytes that are no text": lambda file: file.write_bytes(b"\0\xff\xfe" * 900),
+}
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("turn", TURNS)
+def test_a_file_that_turns_into_something_unreadable_keeps_no_diagnostics_back(root: Path, turn: str, told: bool) -> None:
+    """Whether the editor tells of it or not."""
+
+    async def test() -> None:
+        async with editing(root) as editor:
+            uri = editor.open(root / "app.py")
+            assert codes(await editor.diagnostics(uri)) == [(4, "RS101")]
+            TURNS[turn](root / "client.py")
+            if told:
+                event = types.FileEvent((root / "client.py").as_uri(), types.FileChangeType.Changed)
+                editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+            else:
+                editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+            alone = "import requests\n\n\ndef fetch(url):\n    return requests.get(url)\n"
+            assert codes(await editor.diagnostics(uri, editor.type(uri, alone))) == [(4, "RS101")]
+            if (root / "client.py").is_dir():
+                (root / "client.py").rmdir()
+            else:
+                (root / "client.py").unlink(missing_ok=True)
+            (root / "client.py").write_text(CLIENT)
+            event = types.FileEvent((root / "client.py").as_uri(), types.FileChangeType.Created)
+            editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+            assert codes(await editor.diagnostics(uri, editor.type(uri, APP + "\n"))) == [(4, "RS101")]
+
+    run(test)
