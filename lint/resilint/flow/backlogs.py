@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -51,6 +52,7 @@ class Backlogs:
         self.program = program
         self.resolver = program.resolver
         self.words = Words(program)
+        self._spoken: dict[tuple[str, ...], bool] = {}
 
     def unlimited(self) -> Iterator[Fault]:
         """Queues, streams and tables without a limit of length or age, and consumers that take whatever there is (RS404)."""
@@ -265,11 +267,21 @@ class Backlogs:
             return None
         if row.by_policy and (self._policy_for(name) if name else self._policies):
             return None
+        if row.heeded_by and not self._speaks_of(row.heeded_by):
+            return None
         node = called_part(declared.node) if isinstance(declared.node, f.Call) else declared.node
         shown = f"{row.what} `{_short(name)}`" if name else f"a {row.what}"
         text = f"{shown} is declared with neither a limit of length nor of age: a slow consumer fills the broker"
         sure = self.program.knowledge.sure(row, Confidence.MEDIUM)
         return Fault(self.program.span_of(declared.fn, node), text, Value(inf, sure))
+
+    def _speaks_of(self, texts: tuple[str, ...]) -> bool:
+        """Whether one of these fits something in the program: in its code, or in what it is deployed and set up with."""
+        if texts not in self._spoken:
+            wanted = re.compile("|".join(texts).encode())
+            paths = (path for path in self.program.files if not self.program.settings.is_test(path))
+            self._spoken[texts] = any(wanted.search(self.program.source(path)) for path in paths)
+        return self._spoken[texts]
 
     def _given(self, declared: _Declared, names: Iterable[str | int]) -> Iterator[Bind]:
         for name in names:

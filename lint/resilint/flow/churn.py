@@ -17,7 +17,7 @@ from resilint.flow.values import ClassVal, FnVal, Frame, Obj, Text
 from resilint.flow.waits import Wait
 from resilint.knowledge.index import doing
 from resilint.knowledge.schema import TypeEntry
-from resilint.link.code import CODE, CallSite, Fun, Klass, Module, children, dotted, walk
+from resilint.link.code import CODE, CallSite, Fun, Klass, Module, children, dotted, last_name, leaves, place_of, walk, walk_block
 from resilint.link.entries import Entry
 from resilint.model import Confidence, Severity, Span, Step, Value
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _DEEP = 4
 _NEAR = 2
 _CALLERS = 12
+_FAR = 8
 _CHANGES_NOTHING = frozenset(
     {
         "staticmethod",
@@ -62,6 +63,10 @@ _OF_CONTEXT = re.compile(
 )
 """Parameters that are the same from call to call."""
 
+_MEMO = re.compile(r"cache|memo", re.IGNORECASE)
+"""Decorators under which a function runs once, or once in a while."""
+_PEER = re.compile(r"url|uri|host|server|endpoint|address|target|socket", re.IGNORECASE)
+"""Arguments that tell a client its peer."""
 _NOT_A_MESSAGE = re.compile(
     r"connect|start|stop|close|open|init|ready|signal|shutdown|exit|later|soon|call_at|done|timer", re.IGNORECASE
 )
@@ -110,6 +115,8 @@ class Churn:
     def _made_per_call(self) -> Iterator[Fault]:
         for made in self._makers():
             if self._is_shell(made) or self._is_particular(made) or self.program.draws.is_local(made.obj):
+                continue
+            if self._asks_others(made):
                 continue
             round_ = self._dropped_in(made.fn, made.node, made.stmt, made.site, 0, frozenset())
             if round_ is None:
@@ -605,7 +612,7 @@ class Churn:
         return found
 
     def _find_round(self, fn: Fun, depth: int) -> Round | None:
-        if fn.head.kind == "module":
+        if fn.head.kind == "module" or any(_MEMO.search(_decorator(d)) for d in fn.head.decorators):
             return None
         entry = self.program.entries.get(fn)
         if entry is not None:
@@ -672,8 +679,10 @@ class Churn:
 
     @staticmethod
     def _per_message(fn: Fun, entry: Entry) -> bool:
-        """Whether a worker or callback runs once for each message, not once for ever or at the start or end."""
+        """Whether a worker or callback runs once for each message, not once for ever, by the clock or at the start or end."""
         if entry.kind == "worker":
+            if entry.because.startswith("decorated") and all(name in ("self", "cls", "_") for name in entry.inputs):
+                return False  # Nobody tells it anything: it does the same each time, when its time has come.
             return entry.because.startswith(("decorated", "annotated")) or fn.name.startswith("on")
         said = f"{entry.because.rpartition('.')[2]} {fn.name}"
         return bool(entry.inputs) and not _NOT_A_MESSAGE.search(said)
@@ -715,7 +724,7 @@ class Churn:
             if round_ is None:
                 continue
             often = round_.kind != "request"
-            if often and not self._one_peer(wait):
+            if not self._one_peer(wait) if often else self._other_peers(wait):
                 continue
             text = (
                 f"{short(wait.api)} opens a connection for {round_.each} and closes it: each port is held for {TIME_WAIT} s "
@@ -733,6 +742,59 @@ class Churn:
             if self._fixed_start(bind.expr, wait.fn, wait.site, 0):
                 return True
         return any(self._fixed_start(b.expr, wait.fn, wait.site, 0) for b in wait.target.binds if b.name == "url")
+
+    def _other_peers(self, wait: Wait) -> bool:
+        """Whether each call goes to a peer that its caller names: a URL that somebody has typed in."""
+        urls = [b for i, b in enumerate(wait.target.binds) if b.name == "url" or (b.name is None and i < 2)]
+        return any(self._varies(bind.expr, wait.fn, 0) for bind in urls)
+
+    def _asks_others(self, made: _Made) -> bool:
+        """Whether a client that is told no peer is only asked for what the callers of its function name."""
+        told = made.node.args if isinstance(made.node, f.Call) else ()
+        if any(arg.name is None or _PEER.search(arg.name) for arg in told):
+            return False
+        names = set(_names_given(made.stmt, made.node))
+        asked = [
+            site
+            for site in made.fn.body.calls
+            if made.node is not site.call and dotted(site.call.fn).rpartition(".")[0] in names and site.call.args
+        ]
+        urls = [(site, arg.value) for site in asked for arg in site.call.args[:2] if arg.name in (None, "url")]
+        if any(self._fixed_start(url, made.fn, site, 0) for site, url in urls):
+            return False
+        return any(self._varies(url, made.fn, 0) for _, url in urls)
+
+    def _varies(self, expr: f.Expr | None, fn: Fun, depth: int) -> bool:
+        """Whether a text begins with what callers give, and all of them pass on what was given to them."""
+        if depth > _FAR:
+            return False
+        if isinstance(expr, f.Fmt) and expr.parts:
+            return self._varies(expr.parts[0], fn, depth)
+        if isinstance(expr, f.Bin) and expr.op == "+":
+            return self._varies(expr.left, fn, depth)
+        if isinstance(expr, f.Call) and expr.args and dotted(expr.fn) == "str":
+            return self._varies(expr.args[0].value, fn, depth)
+        head, _, rest = dotted(expr).partition(".")
+        param = fn.params.get(head)
+        if not head or (param is not None and param.kind == "self"):
+            return bool(rest) and self._filled_anew(f"{head}.{rest}", fn, depth)
+        if param is None:
+            # An empty text stands for none so far.
+            defs = [d for d in fn.body.definitions.get(head, ()) if not (isinstance(d.expr, f.Lit) and not d.expr.value)]
+            return bool(defs) and all(d.kind == "each" or (d.kind == "value" and self._varies(d.expr, fn, depth + 1)) for d in defs)
+        place = fn.positional.index(param) if param in fn.positional else None
+        for caller, _, binds, _ in self.resolver.callers(fn)[0][:_CALLERS]:
+            given = self.program.slots.find_bind(head, place, binds)[0]
+            if given is None or not self._varies(given.expr, caller.fn, depth + 1):
+                return False
+        return True
+
+    def _filled_anew(self, field: str, fn: Fun, depth: int) -> bool:
+        """Whether a field holds what the constructor of its object was given."""
+        owner = self.resolver.owner(fn)
+        init = self.resolver.init_of(owner) if owner is not None else None
+        defs = init.body.definitions.get(field, ()) if init is not None else ()
+        return init is not None and bool(defs) and all(self._varies(d.expr, init, depth + 1) for d in defs)
 
     def _fixed_start(self, expr: f.Expr, fn: Fun, site: CallSite, depth: int) -> bool:
         if depth > 3:
@@ -877,6 +939,8 @@ class Churn:
 def _is_kept(site: CallSite) -> bool:
     """Whether a call is made while something is not there yet, and that is there from then on, under a name that was asked for
     before: `if not hasattr(cls, "_x"): cls._x = make()`, `if (this.x == null) { this.x = new X(); this.x.open(); }`."""
+    if _shuts_itself(site) or _is_looked_up(site):
+        return True
     for arm in site.arm.chain():
         if arm.kind != "then" or not isinstance(arm.node, f.If):
             continue
@@ -893,6 +957,66 @@ def _is_kept(site: CallSite) -> bool:
                 if isinstance(name, f.Lit) and f"{base}.{name.value}" in kept:
                     return True
     return False
+
+
+def _shuts_itself(site: CallSite) -> bool:
+    """Whether a call stands behind a test of what is written beside it and outlasts the function: `if now - self.last > hour:
+    self.last = now`. Once the call is made the way to it is shut for a while."""
+    body = site.fn.body
+    for arm in site.arm.chain():
+        if arm.kind != "then" or not isinstance(arm.node, f.If):
+            continue
+        asked = set(_spots(arm.node.test))
+        for name in [name for name in asked if "." not in name]:
+            asked.update(x for d in body.reaching(name, arm.node.at)[0] if d.expr is not None for x in _spots(d.expr))
+        for stmt in walk_block(arm.node.then):
+            for spot in map(_spot, stmt.targets) if isinstance(stmt, f.Assign) else ():
+                if spot in asked and ("." in spot or "[" in spot or spot in body.outer_names):
+                    return True
+    return False
+
+
+def _is_looked_up(site: CallSite) -> bool:
+    """Whether what a call gives is kept under a key by which it was sought before: `if (known := cache.get(key)): return known`."""
+    body, here = site.fn.body, site.call.at
+    kept = {dotted(other.call.fn).rpartition(".")[0] for other in body.calls if other.call.at > here and other.last in _KEEPS}
+    for stmt, _ in body.stmts:
+        if isinstance(stmt, f.Assign) and stmt.end > here:
+            kept.update(place_of(target.base) for target in stmt.targets if isinstance(target, f.Index))
+    kept.discard("")
+    for test, _ in body.ifs if kept else ():
+        if test.end > here or not leaves(test.then):
+            continue
+        for node in walk(test.test):
+            if not isinstance(node, f.Ref | f.Field):
+                continue
+            if dotted(node) in kept:
+                return True
+            sought = (d.expr for d in body.reaching(dotted(node), node.at)[0] if isinstance(d.expr, f.Call))
+            if any(last_name(call.fn) == "get" and dotted(call.fn).rpartition(".")[0] in kept for call in sought):
+                return True
+    return False
+
+
+def _names_given(stmt: f.Stmt, node: f.Node) -> Iterator[str]:
+    """The variables that hold what a call in a statement gives."""
+    if isinstance(stmt, f.Assign) and stmt.value is not None and stmt.value.at <= node.at < stmt.value.end:
+        yield from filter(None, map(dotted, stmt.targets))
+    for item in stmt.items if isinstance(stmt, f.With) else ():
+        if item.target is not None and item.value.at <= node.at < item.value.end:
+            yield from filter(None, (dotted(item.target),))
+
+
+def _spot(expr: f.Expr) -> str:
+    """A variable, field or element with its key, as written; empty for anything else."""
+    if isinstance(expr, f.Index) and isinstance(expr.key, f.Lit):
+        base = _spot(expr.base)
+        return f"{base}[{expr.key.value}]" if base else ""
+    return dotted(expr)
+
+
+def _spots(expr: f.Expr) -> Iterator[str]:
+    yield from (spot for spot in (_spot(node) for node in walk(expr) if isinstance(node, f.Ref | f.Field | f.Index)) if spot)
 
 
 def _way(stmt: f.Stmt, node: f.Node) -> list[f.Node]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from math import inf, isnan
 from typing import Any
@@ -338,6 +339,18 @@ class Resolver:
             if depth == 1:
                 self._memo[key] = result
         return result
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """A question of its own within another: what is remembered of it for good must not be cut where the other one is, nor rest
+        on what that has guessed so far."""
+        kept = (self._active, self._guesses, self._open, self._trail, self._cut, self._lowest, self._steps, self._limit)
+        self._active, self._guesses, self._open, self._trail, self._cut = {}, {}, {}, [], []
+        self._lowest, self._steps, self._limit = FAR, 0, FAR
+        try:
+            yield
+        finally:
+            self._active, self._guesses, self._open, self._trail, self._cut, self._lowest, self._steps, self._limit = kept
 
     def _spent(self) -> bool:
         """Take a step; whether that was one too many."""
@@ -2074,7 +2087,8 @@ class Resolver:
         if found is not None:
             return found
         self._mro[klass] = ([klass], [])
-        own, external = self.bases(klass)
+        with self._apart():
+            own, external = self.bases(klass)
         lists = [list(self.mro(k)[0]) for k in own]
         merged = _merge([*lists, list(own)])
         outside = list(external)

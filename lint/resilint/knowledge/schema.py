@@ -1020,6 +1020,8 @@ class DeclareRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Last segments of calls that shorten such things somewhere else."""
     by_policy: bool = False
     """The broker may limit it by a policy, too."""
+    heeded_by: tuple[str, ...] = ()
+    """Regular expressions of which one fits in the program where its broker heeds these limits; empty: all of the library's do."""
     arity: tuple[int, ...] = ()
     """Only calls with one of these numbers of arguments."""
 
