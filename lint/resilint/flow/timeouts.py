@@ -733,6 +733,9 @@ def _is_number_here(name: str, fn: Fun) -> bool:
 def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach) -> Iterator[CallSite]:
     """Calls of these names that an import leads to, or that may be of an object which waits."""
     table = program.knowledge.of(language)
+    # Work that is given away has a limit of its own, though nothing here waits for it.
+    submits = [c for lib in table.libraries for c in lib.calls if c.does == "submit" and any(b.slot in TIME for b in c.bounds)]
+    handed = {name.rpartition(".")[2] for call in submits for name in call.names}
 
     def may_be(called: str, fn: Fun) -> bool:
         if called.rpartition(".")[2].rstrip("{") not in wanted:
@@ -741,7 +744,7 @@ def _sites(program: Program, language: str, wanted: frozenset[str], reach: Reach
             return fn in reach.touched
         names = reach.external(fn.module, called.rstrip("{"))
         if not names:
-            return reach.may_be(called, fn)
+            return called.rpartition(".")[2] in handed or reach.may_be(called, fn)
         return any(
             full in table.canonical_names or table.call(full) is not None or table.made_by(full) is not None for full in names
         )

@@ -273,7 +273,9 @@ class _Judge:
             return
         if holder is not None and self.slots.escaped(holder):
             delegated = None
-        held = [s for s in self._held(holder, enough) if not _is_of_tests(s, wait)] if holder is not None else []
+        # What waits for something else than an answer is not ended by what ends each answer.
+        only = wait.kind == "wait" and bool(entry.enough)
+        held = [s for s in self._held(holder, enough, only) if not _is_of_tests(s, wait)] if holder is not None else []
         if any(not source.unclear for source in held):
             # What a call says that takes no bound is for objects of which nothing is known.
             own = [source for source in own if not is_fixed(source.bound)]
@@ -475,12 +477,12 @@ class _Judge:
 
     # ------------------------------------------------------------ parts
 
-    def _held(self, holder: Obj, enough: frozenset[str]) -> tuple[Source, ...]:
+    def _held(self, holder: Obj, enough: frozenset[str], only: bool = False) -> tuple[Source, ...]:
         table = self.program.knowledge.of(self.slots.language(holder))
         name = self.resolver.external_type(holder)
         wanted = enough
         for level in table.mro(name) if name else ():
-            if level.enough:
+            if level.enough and not only:
                 wanted = frozenset(level.enough) | enough
         return tuple(s for s in self.slots.of_object(holder, wanted) if s.bound.slot in wanted)
 
