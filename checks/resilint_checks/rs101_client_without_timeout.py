@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(program: Program) -> Iterator[Finding]:
-    for fault in chain(program.timeouts.missing["network"], program.made_of_settings.clients):
+    for fault in chain(program.timeouts.missing["network"], program.setting_faults.clients, program.made_of_settings.clients):
         yield RULE.finding(fault.span, fault.message, fault.value, severity=fault.severity, fix=fault.fix)
 
 

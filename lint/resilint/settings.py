@@ -46,6 +46,8 @@ DEFAULT_TEST_PATHS = (
     "**/tests/**",
     "**/test/**",
     "**/testdata/**",
+    "**/fixture/**",
+    "**/fixtures/**",
     "**/scripts/**",
     "**/buildSrc/**",
     "**/examples/**",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _GROWS = frozenset({"append", "appendleft", "extend", "add", "addAll", "addLast", "addFirst", "offer", "push", "put", "insert"})
 _SHRINKS = frozenset({"clear", "pop", "popleft", "remove", "removeAll", "poll", "pollFirst", "removeFirst", "drainTo", "reset"})
+_SETS = frozenset({"Set", "HashSet", "LinkedHashSet", "SortedSet", "TreeSet", "set", "frozenset"})
 _LIMITS = re.compile(r"max|limit|capacity|full|bound|high_?water|threshold|size", re.IGNORECASE)
 
 
@@ -75,7 +76,7 @@ def _in_class(program: Program, methods: list[Fun]) -> Iterator[Unbounded]:
 
 
 def _judge(program: Program, name: str, grows: list[_Change], shrinks: list[_Change], methods: list[Fun]) -> Iterator[Unbounded]:
-    if _has_length(methods, name):
+    if _has_length(methods, name) or _is_set(methods[0], name):
         return
     takers = {change.fn for change in shrinks}
     if all(change.fn in takers or _tested(change) for change in grows):
@@ -320,6 +321,13 @@ def _tested(change: _Change) -> bool:
 def _may_leave(loop: f.Loop) -> bool:
     """Whether a member of the list that is looked at may end the search and the method."""
     return any(isinstance(part, f.Return) for part in walk(loop))
+
+
+def _is_set(method: Fun, name: str) -> bool:
+    """Whether the field is declared as a set, in which nothing is twice: it is as long as there are different things."""
+    classes = (klass for klass in method.module.classes if klass.index == method.head.owner)
+    kinds = (klass.fields[name].type for klass in classes if name in klass.fields)
+    return any(kind is not None and kind.name.rpartition(".")[2] in _SETS for kind in kinds)
 
 
 def _has_length(methods: list[Fun], name: str) -> bool:

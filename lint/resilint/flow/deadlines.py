@@ -77,7 +77,7 @@ class Deadlines:
         if row.kind == "root":
             yield Deadline("root", inf, made, flow)
         elif row.kind == "request":
-            yield Deadline("request", inf, made, flow)
+            yield Deadline("unknown", None, made, flow) if self._is_transport(made[0]) else Deadline("request", inf, made, flow)
         elif row.kind == "detached":
             yield Deadline("detached", inf, made, flow)
         elif row.kind == "derived":
@@ -94,6 +94,19 @@ class Deadlines:
             else:
                 fresh = parents[0].made if parents and all(p.kind == "root" for p in parents) else None
                 yield Deadline("bounded", number, made, flow, fresh)
+
+    def _is_transport(self, fn: Fun) -> bool:
+        """Whether a method is what a client sends its requests by: the request is the client's, which may have given it a limit."""
+        table = self.resolver.table(fn.module)
+        if fn.module.language != "go" or not fn.is_method:
+            return False
+        kinds = [kind.name for library in table.libraries for kind in library.types if kind.role == "transport"]
+        calls = (table.call(f"{kind}.{fn.name}") for kind in kinds)
+        if not any(call is not None and call.request is not None for call in calls):
+            return False
+        given = (self.resolver.resolve_type(kind, fn) for kind in fn.head.returns)
+        types = (table.type(kind) for kind in given if isinstance(kind, str))
+        return any(kind is not None and kind.role == "response" for kind in types)
 
     def _parent(self, position: int | None, args: tuple[Bind, ...], depth: int, flow: Flow) -> Iterator[Deadline]:
         if position is None or position >= len(args):

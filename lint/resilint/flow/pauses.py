@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from resilint import facts as f
 from resilint.flow.passes import names_it
 from resilint.flow.slots import decide
-from resilint.flow.values import Bind, ClassVal, Ext, FnVal, Frame
+from resilint.flow.values import Bind, ClassVal, Ext, FnVal, Frame, Unknown
 from resilint.knowledge.index import doing
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, children, dotted, last_name, walk
@@ -145,7 +145,16 @@ class Pauses:
             return
         inside: list[Fun] = []
         outside = 0
-        for target in self.program.targets(site, frame):
+        targets = self.program.targets(site, frame)
+        if frame.fn.module.language == "java" and all(isinstance(target.flow.thing, Unknown) for target in targets):
+            # Who is called is told by what is declared only, and how long it pauses is not known then.
+            declared = self.program.names.java.targets(site.call, frame.fn)
+            if any(
+                isinstance(called, Fun) and self._may_be_pause(called, depth) and self._holds(called, depth) for called in declared
+            ):
+                yield UNKNOWN._replace(node=call)
+                return
+        for target in targets:
             entry = target.entry
             if entry is not None:
                 if entry.does in ("sleep", "wait"):
@@ -195,6 +204,10 @@ class Pauses:
                 not site.how and (bool(_PAUSES.search(site.last)) or self._may_pause(site, depth)) for site in fn.body.calls
             ) or any(isinstance(stmt, f.Select) for stmt, _ in fn.body.stmts)
         return found
+
+    def _holds(self, fn: Fun, depth: int) -> bool:
+        """Whether a function that is only declared pauses somewhere."""
+        return any(True for _ in self._in(self.resolver.frame(fn), depth + 1))
 
     @cached_property
     def _leading(self) -> frozenset[str]:

@@ -17,6 +17,7 @@ from resilint.flow.retries import SAYS, STANDS, STOPS, Retries, RetryLoop
 from resilint.flow.slots import say_seconds
 from resilint.flow.timeouts import Fault
 from resilint.flow.values import Bound, ClassVal, FnVal
+from resilint.knowledge.index import doing
 from resilint.link.code import Fun, called_part, dotted, last_name, walk, walk_block
 from resilint.model import Confidence, Step, Value
 
@@ -280,12 +281,22 @@ class RetryFaults:
         return Fault(span, message, Value(None, sure, steps), key=(span.path, span.line))
 
     def _what(self, retry: RetryLoop) -> str:
-        name = dotted(retry.operation.fn) if isinstance(retry.operation, f.Call) else ""
-        return name.removeprefix("this.") or self.program.text_of(retry.fn, retry.operation, 40)
+        operation = self._operation(retry)
+        name = dotted(operation.fn) if isinstance(operation, f.Call) else ""
+        return name.removeprefix("this.") or self.program.text_of(retry.fn, operation, 40)
+
+    def _operation(self, retry: RetryLoop) -> f.Node:
+        """What is tried: of several calls the first that is known to wait for a peer, else the one that its name tells."""
+        calls = {id(call) for call in retry.calls if isinstance(call.fn, f.Ref) or dotted(call.fn)}
+        peers = doing("network", "query", "connect")
+        for site in retry.fn.body.calls if len(calls) > 1 else ():
+            if id(site.call) in calls and any(True for _ in self.program.described(site, peers)):
+                return site.call
+        return retry.operation
 
     def _told(self, retry: RetryLoop) -> tuple[Step, ...]:
         what = self._what(retry)
-        first = self.program.step(retry.fn, _line(retry.operation), f"`{what}` is tried here")
+        first = self.program.step(retry.fn, _line(self._operation(retry)), f"`{what}` is tried here")
         return first, self.program.step(retry.fn, _line(retry.failed), "its failure leads to the next try")
 
     def _step(self, retry: RetryLoop, pause: Pause) -> tuple[Step, ...]:

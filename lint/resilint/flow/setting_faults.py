@@ -333,6 +333,52 @@ class SettingFaults:
             fix = self.program.mending.line_below(block.path, block.at, rows[0], "server") if lines else None
             yield Fault(span, message, Value(inf, self.program.knowledge.sure(entry)), Severity(need.severity), fix=fix)
 
+    # ------------------------------------------------------------ clients
+
+    @cached_property
+    def clients(self) -> list[Fault]:
+        """Clients that a framework makes of settings which leave out every limit of their waits."""
+        found: list[Fault] = []
+        for library in self.program.knowledge.libraries:
+            for entry in library.types:
+                if entry.made_by_settings:
+                    found += self._made(entry)
+        return sorted(found, key=lambda fault: (fault.span, fault.message))
+
+    def _made(self, entry: TypeEntry) -> Iterator[Fault]:
+        keys = [tuple(map(relaxed, split(key))) for key in entry.made_by_settings]
+        by_project: dict[str, list[tuple[Written, Key]]] = {}
+        for written in self.surfaces.written:
+            key = next((key for key in keys if written.normal[: len(key)] == key), None)
+            if key is not None and written.text.lower() != "false" and not _TRIAL.search(written.profile):
+                by_project.setdefault(project_of(written.path), []).append((written, key))
+        for project, places in sorted(by_project.items()):
+            places.sort(key=lambda x: (not _PRODUCTION.search(x[0].profile), bool(x[0].profile), x[0].path, x[0].setting.at))
+            written, key = places[0]
+            rows = [row for row in entry.bounds if row.slot == "total" and row.setting is not None]
+            # Of keys that have moved from one version to another those beside the one that makes it are meant.
+            settings = [split(row.setting or "") for row in rows]
+            near = [own for own in settings if tuple(map(relaxed, own[:-2])) == key[: len(own) - 2]]
+            if self.program.in_focus(written.path) and near and not self._is_ended_elsewhere(project, entry, rows):
+                behind, wanted = ".".join(written.key[: len(key)]), ".".join(near[0])
+                message = f"what is behind `{behind}` can be waited for for ever: `{wanted}` is not set"
+                value = Value(inf, self.program.knowledge.sure(entry, Confidence.MEDIUM), ())
+                yield Fault(self.surfaces.span(written), message, value)
+
+    def _is_ended_elsewhere(self, project: str, entry: TypeEntry, rows: list[Bound]) -> bool:
+        """Whether a limit may be written anywhere: in settings of the project, in those that a server hands out, or in code."""
+        ends = {tuple(map(relaxed, split(row.setting or "")[-2:])) for row in rows}
+        if any(written.normal[-2:] in ends for written in self.surfaces.written):
+            return True
+        words = [word.encode() for word in entry.unless]
+        below = project + "/" if project else ""
+        return any(
+            path.startswith(below)
+            and (facts.kind == "java" or self.surfaces.is_read(path))
+            and any(word in self.program.source(path) for word in words)
+            for path, facts in self.program.files.items()
+        )
+
     # ------------------------------------------------------------ data sources
 
     @cached_property

@@ -197,6 +197,10 @@ class Surfaces:
         key = (*split(row.prefix), *own) if row is not None and row.prefix else own
         return Written(path, key or ("",), setting.text, setting, row, profile, spelled)
 
+    def is_read(self, path: str) -> bool:
+        """Whether a framework reads a file as its settings."""
+        return bool(self._surfaces_of(path))
+
     def _surfaces_of(self, path: str) -> list[SurfaceRow]:
         name = path.rpartition("/")[2]
         return [
@@ -630,10 +634,18 @@ def project_of(path: str) -> str:
     return folder.strip("/")
 
 
+_OF_PROFILE = re.compile(
+    r"-(dev|develop|development|local|test|it|qa|uat|stage|staging|pre|prod|production|live|online)$", re.IGNORECASE
+)
+
+
 def _profile_of_name(path: str) -> str:
     stem = path.rpartition("/")[2].rpartition(".")[0]
     head, dash, profile = stem.partition("-")
-    return profile if dash and head in ("application", "bootstrap") else ""
+    if dash and head not in ("application", "bootstrap"):
+        found = _OF_PROFILE.search(stem)
+        return found[1] if found is not None else ""
+    return profile if dash else ""
 
 
 _ACTIVATING = (("spring", "config", "activate", "onprofile"), ("spring", "profiles"))

@@ -312,8 +312,6 @@ class _Judge:
         """Whether the peer is a server of the same process, as tests run one; what a test asks by loopback is its own."""
         table = self.resolver.table(wait.fn.module)
         if wait.fn.module.is_test:
-            if self._is_mocked(wait.holder):
-                return True
             if self._is_on_loopback(wait) or self._is_made_on_loopback(wait):
                 return True
             if wait.entry.deferred and not wait.site.awaited and not isinstance(wait.site.stmt, f.Return):
@@ -333,15 +331,6 @@ class _Judge:
                 if any(level.in_process for level in table.mro(self.resolver.external_type(obj) or "?")):
                     return True
                 obj = obj.parent
-        return False
-
-    def _is_mocked(self, obj: Obj | None) -> bool:
-        """Whether an object is what a test puts in the place of one."""
-        mocks = self.program.knowledge.words.get("mocks", frozenset())
-        while obj is not None:
-            if obj.maker in mocks:
-                return True
-            obj = obj.parent
         return False
 
     def _serves(self, wait: Wait) -> bool:

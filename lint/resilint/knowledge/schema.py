@@ -293,6 +293,10 @@ class TypeEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Servers: slots whose value holds for `idle` where that is not written, the first that is."""
     listens: tuple[Part, ...] = ()
     """Servers and listeners: where the address, port or network stands that they listen on, or the listener that they take."""
+    made_by_settings: tuple[str, ...] = ()
+    """Clients: keys of settings whose presence makes a framework make one, that waits for all that is behind them."""
+    unless: tuple[str, ...] = ()
+    """Of such a client: words of settings and code in the same project by which something else may end its waits."""
     in_process: bool = False
     """A server of a test inside the same process: what waits for it in test code is no fault."""
     version_of: str | None = None
