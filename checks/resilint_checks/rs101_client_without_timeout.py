@@ -22,6 +22,6 @@ RULE = Rule(
     name="client-without-timeout",
     severity=Severity.ERROR,
     summary="A network client or call that can wait for ever.",
-    languages=frozenset({"py", "go"}),
+    languages=frozenset({"py", "go", "haproxy"}),
     check=check,
 )

@@ -310,14 +310,18 @@ class SettingFaults:
     @cached_property
     def servers(self) -> list[Fault]:
         """Servers that settings make and that lack a timeout they need."""
+        return self._in_need("server")
+
+    def _in_need(self, role: str) -> list[Fault]:
         found: list[Fault] = []
         for library in self.program.knowledge.libraries:
-            if library.language == "config":
-                for entry in library.types:
-                    parents = {split(row.setting)[:-1] for row in entry.bounds if row.setting is not None} if entry.needs else set()
-                    blocks = [b for b in self.surfaces.blocks if any(matches(parent, b.key) for parent in parents)]
-                    blocks = [block for block in blocks if self.program.in_focus(block.path)]
-                    found += [fault for block in blocks for fault in self._lacking(block, entry)]
+            for entry in library.types if library.language == "config" else ():
+                if entry.role != role or not entry.needs:
+                    continue
+                parents = {split(row.setting)[:-1] for row in entry.bounds if row.setting is not None}
+                blocks = [b for b in self.surfaces.blocks if any(matches(parent, b.key) for parent in parents)]
+                blocks = [block for block in blocks if self.program.in_focus(block.path)]
+                found += [fault for block in blocks for fault in self._lacking(block, entry)]
         return sorted(found, key=lambda fault: (fault.span, fault.message))
 
     def _lacking(self, block: Block, entry: TypeEntry) -> Iterator[Fault]:
@@ -325,20 +329,23 @@ class SettingFaults:
             rows = [row for row in entry.bounds if row.slot in need.any and row.setting is not None]
             if any(block.first((split(row.setting or "")[-1],)) is not None for row in rows):
                 continue  # Switched off, it is RS104.
+            if need.where is not None and block.first((need.where,)) is None:
+                continue
             wanted = " nor ".join(f"`{split(row.setting or '')[-1]}`" for row in rows)
             name = f"{block.key[-1]} {block.name}".strip()
             message = f"{name} sets no {wanted}, nor does a section it inherits from: {need.say}"
             span = self.program.span(block.path, block.at, block.end)
             lines = KINDS[self.program.files[block.path].kind].blocks == "sections"
-            fix = self.program.mending.line_below(block.path, block.at, rows[0], "server") if lines else None
+            use = "server" if entry.role == "server" else ""
+            fix = self.program.mending.line_below(block.path, block.at, rows[0], use) if lines else None
             yield Fault(span, message, Value(inf, self.program.knowledge.sure(entry)), Severity(need.severity), fix=fix)
 
     # ------------------------------------------------------------ clients
 
     @cached_property
     def clients(self) -> list[Fault]:
-        """Clients that a framework makes of settings which leave out every limit of their waits."""
-        found: list[Fault] = []
+        """Clients that settings make, by themselves or through a framework, which leave out every limit of their waits."""
+        found = self._in_need("client")
         for library in self.program.knowledge.libraries:
             for entry in library.types:
                 if entry.made_by_settings:

@@ -175,13 +175,15 @@ WhenFull = Literal["waits", "fails", "drops", "caller"]
 
 
 class Need(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A server needs one of these slots to be finite."""
+    """A server, or a client that settings make, needs one of these slots to be finite."""
 
     any: tuple[SlotName, ...]
     severity: Literal["error", "warning", "info"]
     say: str
     """What a peer can do otherwise, as the second half of a message: `a slow client can hold a connection for ever`."""
     quiet_for_streams: bool = False
+    where: str | None = None
+    """Only where the same section of settings has this key: a section without peers waits for none."""
     given_work_by: tuple[str, ...] = ()
     """Canonical decorators, calls and base classes by which a program gives it work, and arguments of its own that do (`include=`).
     Where the program has none of them it serves nobody."""
