@@ -175,6 +175,7 @@ CHECKS = (
         "async104_trio",
     ),
     _async("ASYNC300", ("RS304",), "async300"),
+    _async("ASYNC125", ("RS108",), "async125"),
     _async(
         "ASYNC1xx",
         (),
@@ -191,7 +192,7 @@ CHECKS = (
         *("async106", "async109", "async110", "async111", "async111_asyncio", "async112", "async112_asyncio"),
         *("async112_canonical_qualname", "async113", "async113_asyncio", "async113_trio", "async114", "async115"),
         *("async115_canonical_qualname", "async116", "async118", "async119", "async120", "async121", "async121_anyio"),
-        *("async121_asyncio", "async122", "async123", "async123_py311", "async124", "async124_no_autofix", "async125"),
+        *("async121_asyncio", "async122", "async123", "async123_py311", "async124", "async124_no_autofix"),
         *("async126", "async127", "async128"),
     ),
     Check("flake8-bugbear", "B012", ("RS704", "RS702"), (BUGBEAR_TESTS + "b012.py", BUGBEAR_TESTS + "b012_py311.py")),

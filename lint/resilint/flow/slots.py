@@ -588,6 +588,8 @@ class Slots:
             return replace(base, state="finite", number=seconds, mismatch=wrong)
         seconds = number * _SECONDS[row.unit]
         wrong = self._implausible(row, seconds)
+        if row.moment and number:
+            wrong = f"{_plain(number)} is a length of time, no moment of the clock"
         if thing.unit and thing.unit != row.unit and number:
             wrong = f"the value is named in {thing.unit}, the slot counts {row.unit}"
         return replace(base, state="finite", number=seconds, mismatch=wrong)

@@ -499,12 +499,14 @@ class Timeouts:
         }.get(found.slot.bound.unit, found.slot.bound.unit)
         known = found.slot.number is not None
         said = f"is {say_seconds(found.slot.number or 0)}" if known else "is wrong by its unit"
+        if found.slot.bound.moment:
+            said, unit = "has passed before it begins", "what the clock says plus the time that may pass"
         message = f"{found.slot.bound.slot} timeout of {short(found.api)} {said}: {found.slot.mismatch}; it takes {unit}"
         sure = Confidence.HIGH if known and len(hops) <= 8 else Confidence.MEDIUM
         sure = self.program.knowledge.sure(found.slot.bound, sure)
         thing = found.slot.flow.thing if found.slot.flow is not None else None
         raw = found.slot.bound.unit == "dur" and fn.module.language == "go" and isinstance(thing, Num)
-        fix = self.program.mending.rescaled(found.slot.bound, fn, node, raw)
+        fix = self.program.mending.rescaled(found.slot.bound, fn, node, raw) if not found.slot.bound.moment else None
         self.mismatched.append(
             Fault(self.program.span_of(fn, node), message, self.program.value(found.slot.number, sure, hops=hops), key=key, fix=fix)
         )

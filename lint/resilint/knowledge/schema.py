@@ -122,6 +122,8 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Versions of the library for which this row holds (since inclusive, before exclusive)."""
     counts_retries: bool = False
     """Slot `attempts`: the written number leaves the first try out; `default` counts it."""
+    moment: bool = False
+    """The value is a moment of a clock that runs, no length of time: a constant is wrong, whatever its size."""
     covers_phase: bool = False
     """The bound covers a phase only, whatever the slot's name suggests."""
     growth: float | None = None
