@@ -19,6 +19,7 @@ from resilint.model import Finding, Rule
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from resilint.looked import Looked
     from resilint.marks import Mark
     from resilint.program import Program
 
@@ -48,11 +49,17 @@ class Checked:
     waits: dict[str, int] = field(default_factory=dict)
     marks: Sequence[Mark] = ()
     """Those of the findings, where an earlier run has kept them."""
+    looked: Looked = field(default_factory=dict)
+    """What was looked at in files, where that was asked for."""
 
     def add(self, other: Checked) -> None:
         self.findings += other.findings
         self.failures += other.failures
         self.waits |= other.waits
+        if other.looked:
+            from resilint.looked import together
+
+            self.looked = together(self.looked, other.looked)
 
 
 class Progress(Protocol):
@@ -61,10 +68,12 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int, stage: str) -> None: ...
 
 
-def check(program: Program, rules: Iterable[Rule], *, beside: bool = False, progress: Progress | None = None) -> Checked:
+def check(
+    program: Program, rules: Iterable[Rule], *, beside: bool = False, progress: Progress | None = None, tell: bool = False
+) -> Checked:
     """Runs the rules; `beside`: in two processes. Raises `input_errors()`; other faults are part of the result.
 
-    Of rules that run in another process `progress` hears when all of them are done.
+    Of rules that run in another process `progress` hears when all of them are done. `tell`: what they look at is told.
     """
     rules = tuple(rules)
     done = 0
@@ -81,13 +90,17 @@ def check(program: Program, rules: Iterable[Rule], *, beside: bool = False, prog
     others = tuple(rule for rule in rules if not rule.code.startswith(_APART))
     found = Checked()
     _prepare(program, found)
-    helper = _Beside(program, others) if beside and others else None
+    helper = _Beside(program, others, tell) if beside and others else None
     found.add(asked(program, told(apart)))
     second = helper.result() if helper is not None else None
     if second is None and others:
         program = program.unasked()
         _prepare(program, Checked())
         second = asked(program, told(others))
+    if tell:
+        from resilint.looked import looked_at
+
+        found.looked = looked_at(program)
     if second is not None:
         found.add(second)
     return found
@@ -146,12 +159,12 @@ def asked(program: Program, rules: Iterable[Rule]) -> Checked:
 class _Beside:
     """Rules that run in a process of their own, which begins with all of this one's memory: nothing is read or linked again."""
 
-    def __init__(self, program: Program, rules: tuple[Rule, ...]) -> None:
+    def __init__(self, program: Program, rules: tuple[Rule, ...], tell: bool) -> None:
         from multiprocessing import get_context
 
         context = get_context("fork")
         self._answers, answers = context.Pipe(duplex=False)
-        self._process = context.Process(target=_answer, args=(answers, program, rules), daemon=True)
+        self._process = context.Process(target=_answer, args=(answers, program, rules, tell), daemon=True)
         self._process.start()
         answers.close()
 
@@ -165,11 +178,16 @@ class _Beside:
         return found if isinstance(found, Checked) else None
 
 
-def _answer(answers: Connection, program: Program, rules: tuple[Rule, ...]) -> None:
+def _answer(answers: Connection, program: Program, rules: tuple[Rule, ...], tell: bool) -> None:
     # Ctrl-C is the main process's to answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        answers.send(asked(program, rules))
+        found = asked(program, rules)
+        if tell:
+            from resilint.looked import looked_at
+
+            found.looked = looked_at(program)
+        answers.send(found)
     except input_errors():
         answers.send(None)
     answers.close()

@@ -19,6 +19,7 @@ from resilint.knowledge.index import Wanted, every
 from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module
 from resilint.link.entries import Entry, entries_of, renewed_entries
+from resilint.link.looks import Looks, Scan
 from resilint.link.names import Names
 from resilint.link.test_code import TestCode
 from resilint.link.versions import Pin, Versions, said
@@ -92,11 +93,11 @@ class Program:
         from resilint.knowledge import load
 
         self.files = files
-        self.source = source
+        self.looks = Looks(source)
         self.settings = settings
         self.knowledge = load(settings.knowledge, settings.folder)
         self.test_code = TestCode(self.knowledge.words)
-        self.names = Names(files, source, settings.is_test, settings.profile, self.test_code.is_test)
+        self.names = Names(files, self.source, settings.is_test, settings.profile, self.test_code.is_test)
         self.resolver = Resolver(self.names, self.knowledge)
         self.focus: frozenset[str] | None = None
         """The files about which findings are asked for; `None`: all. See `focused`."""
@@ -124,6 +125,7 @@ class Program:
         # Facts stand in the order of their paths, as they do in a program that was read at once.
         self.files = dict(sorted(files.items()))
         self.names.replace(path, facts)
+        self.looks.forget(path)
         self._lines.pop(path, None)
         self._headers = {}
         self._forget()
@@ -285,16 +287,45 @@ class Program:
 
     # ------------------------------------------------------------ places
 
+    def source(self, path: str) -> bytes:
+        """The bytes of a file, as its reader got them. Where less will do, `says`, `marks` or `cut` are asked: after any change
+        of a file that was read as a whole, everything is checked again."""
+        return self.looks.source(path)
+
+    def says(self, path: str, scan: Scan) -> bool:
+        """Whether the text of a file holds what is searched."""
+        return self.looks.says(path, scan)
+
+    def marks(self, fn: Fun, scan: Scan) -> bool:
+        """Whether what a pattern finds begins in the text of a function; of the body of a file: anywhere in it."""
+        if not fn.index:
+            return self.looks.says(fn.module.path, scan)
+        return self.looks.marks(fn.module.path, scan, fn.index, fn.head.at, fn.head.end)
+
+    def cut(self, path: str, at: int, end: int, until: bytes = b"") -> bytes:
+        """A piece of a file's text; it ends before `until`, where it holds that."""
+        return self.looks.cut(path, at, end, until)
+
+    def around(self, where: Fun | Module, first: f.Node, last: f.Node | None = None) -> bytes:
+        """The text of a file, for whoever reads nothing in it but the lines that some nodes stand on, and how lines end."""
+        module = where.module if isinstance(where, Fun) else where
+        return self.looks.around(module.path, first.at, (last or first).end)
+
     def lines(self, path: str) -> Lines:
         """The lines of a file."""
+        self.looks.whole.add(path)
+        return self._lines_of(path)
+
+    def _lines_of(self, path: str) -> Lines:
         lines = self._lines.get(path)
         if lines is None:
-            lines = self._lines[path] = Lines(self.source(path))
+            lines = self._lines[path] = Lines(self.looks.text(path))
         return lines
 
     def span(self, path: str, at: int, end: int) -> Span:
         """A range of bytes as lines and columns."""
-        return self.lines(path).span(path, at, end)
+        self.looks.places.setdefault(path, set()).update((at, end))
+        return self._lines_of(path).span(path, at, end)
 
     def span_of(self, where: Fun | Module, node: Any) -> Span:
         """The range of a node in the file of a function or module."""
@@ -304,7 +335,7 @@ class Program:
     def text_of(self, where: Fun | Module, node: Any, limit: int = 60) -> str:
         """The source of a node on one line, shortened."""
         module = where.module if isinstance(where, Fun) else where
-        text = " ".join(self.source(module.path)[node.at : node.end].decode("utf-8", "replace").split())
+        text = " ".join(self.cut(module.path, node.at, node.end).decode("utf-8", "replace").split())
         return text if len(text) <= limit else text[: limit - 1] + "…"
 
     def step(self, where: Fun | Module, node: Any, text: str) -> Step:

@@ -326,6 +326,8 @@ class Session:
         earlier = self._earlier if mend is None and not reading.failures else None
         key = earlier.key(self._intake.keys, rules) if earlier is not None else b""
         kept = earlier.recall(key) if earlier is not None else None
+        if earlier is not None and kept is None:
+            kept = earlier.replayed(key, rules, self._intake.files, texts)
         try:
             if kept is None:
                 if progress is not None:
@@ -343,9 +345,10 @@ class Session:
             broken.append(failure("", problem))
         beside = jobs > 1 and is_worth_a_process(sum(brief.functions for brief in reading.briefs.values()))
         while True:
-            checked = kept or _checked(program, rules, beside, progress)
+            checked = kept or _checked(program, rules, beside, progress, tell=earlier is not None)
             if earlier is not None and kept is None and not broken:
-                earlier.keep(key, checked, marks_of(checked.findings, reading.files, texts.lines))
+                checked.marks = marks_of(checked.findings, reading.files, texts.lines)
+                earlier.keep(key, rules, checked)
             failures = [*reading.failures, *broken, *checked.failures]
             files, briefs = reading.files, reading.briefs
             if mend is not None and program is not None:
@@ -494,9 +497,9 @@ def _services(reading: Reading, settings: Settings, origin: Callable[[], Mapping
     return service
 
 
-def _checked(program: Program | None, rules: tuple[Rule, ...], beside: bool, progress: Progress | None) -> Checked:
+def _checked(program: Program | None, rules: tuple[Rule, ...], beside: bool, progress: Progress | None, *, tell: bool) -> Checked:
     try:
-        return check(program, rules, beside=beside, progress=progress) if program is not None else Checked()
+        return check(program, rules, beside=beside, progress=progress, tell=tell) if program is not None else Checked()
     except input_errors():
         raise
     except Exception as problem:

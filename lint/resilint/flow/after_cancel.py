@@ -26,6 +26,7 @@ from resilint.flow.lost_causes import Givens, cancels
 from resilint.flow.timeouts import Fault
 from resilint.knowledge.index import doing
 from resilint.link.code import CallSite, Definition, Fun, dotted, last_name, walk
+from resilint.link.looks import any_of
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _SETS = "interrupt"
 _READS = ("isInterrupted", "interrupted")
 FALLS: Outcome = ("falls", None)
 LEAVES: Outcome = ("leaves", None)
+_ERROR, _EQUALS = any_of(b"Err"), any_of(b"==")
+_CANCELLED, _INTERRUPTED = any_of(b"ancel", b"SoftTimeLimit"), any_of(b"Interrupt")
 _MOST = 3
 """Next calls that a finding shows."""
 
@@ -334,9 +337,7 @@ class AfterCancel:
 
     def _worth(self, fn: Fun) -> bool:
         lasts = {c.rpartition(".")[2] for c in fn.head.calls}
-        return bool(lasts & {"Is", "Err", "Done", "Cause", "Code"}) or (
-            b"Err" in bytes(fn.module.facts.bodies[fn.index]) and b"==" in bytes(fn.module.facts.bodies[fn.index])
-        )
+        return bool(lasts & {"Is", "Err", "Done", "Cause", "Code"}) or (fn.says(_ERROR) and fn.says(_EQUALS))
 
     def _in(self, fn: Fun) -> Iterator[Fault]:
         for stmt, _ in fn.body.stmts:
@@ -566,8 +567,7 @@ class AfterCancel:
     def _python(self) -> Iterator[Fault]:
         for module in code_modules(self.program, "python"):
             for fn in module.functions:
-                raw = bytes(module.facts.bodies[fn.index])
-                if b"ancel" in raw or b"SoftTimeLimit" in raw:
+                if fn.says(_CANCELLED):
                     for stmt, arm in fn.body.stmts:
                         # What stands in a `finally` or a handler cleans up, cancelled or not.
                         if isinstance(stmt, f.Try) and not any(a.kind in ("final", "handler") for a in arm.chain()):
@@ -576,7 +576,7 @@ class AfterCancel:
     def _java(self) -> Iterator[Fault]:
         for module in code_modules(self.program, "java"):
             for fn in module.functions:
-                if b"Interrupt" in bytes(module.facts.bodies[fn.index]):
+                if fn.says(_INTERRUPTED):
                     for stmt, arm in fn.body.stmts:
                         if isinstance(stmt, f.Try) and not any(a.kind in ("final", "handler") for a in arm.chain()):
                             yield from self._after_handlers(fn, stmt)

@@ -285,9 +285,7 @@ class Attempts:
 
     def _head(self, fn: Fun, loop: f.Loop) -> Span:
         end = min(loop.end, loop.body[0].at) if loop.body else loop.end
-        source = self.program.source(fn.module.path)
-        while end > loop.at and source[end - 1 : end].isspace():
-            end -= 1
+        end -= len(head) - len(head.rstrip()) if (head := self.program.cut(fn.module.path, loop.at, end)) else 0
         return self.program.span(fn.module.path, loop.at, end)
 
     # ------------------------------------------------------------ proxies

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -18,6 +17,7 @@ from resilint.flow.timeouts import Fault
 from resilint.flow.values import Bind, Env, Null, Num, Obj, Text
 from resilint.knowledge.schema import BacklogRow, ConsumeRow, DeclareRow, SettingMark
 from resilint.link.code import CallSite, Fun, Module, called_part, dotted, last_name
+from resilint.link.looks import any_small, matching
 from resilint.model import Confidence, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -278,9 +278,9 @@ class Backlogs:
     def _speaks_of(self, texts: tuple[str, ...]) -> bool:
         """Whether one of these fits something in the program: in its code, or in what it is deployed and set up with."""
         if texts not in self._spoken:
-            wanted = re.compile("|".join(texts).encode())
+            wanted = matching("|".join(texts).encode())
             paths = (path for path in self.program.files if not self.program.settings.is_test(path))
-            self._spoken[texts] = any(wanted.search(self.program.source(path)) for path in paths)
+            self._spoken[texts] = any(self.program.says(path, wanted) for path in paths)
         return self._spoken[texts]
 
     def _given(self, declared: _Declared, names: Iterable[str | int]) -> Iterator[Bind]:
@@ -415,11 +415,11 @@ class Backlogs:
     def _switched_off(self) -> Iterator[Fault]:
         """Settings of prefetch in code that are 0."""
         names = self.words.of("prefetch_settings")
-        lower = [name.lower().encode() for name in sorted(names)]
+        lower = any_small(name.lower().encode() for name in sorted(names))
         for module in self.program.start_modules("python"):
             if module.is_test or not _may_configure(module, names):
                 continue
-            if not any(name in self.program.source(module.path).lower() for name in lower):
+            if not self.program.says(module.path, lower):
                 continue
             for fn in module.functions:
                 for stmt, _ in fn.body.stmts:

@@ -19,11 +19,13 @@ from resilint.knowledge.index import doing
 from resilint.knowledge.schema import TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, children, dotted, last_name, leaves, place_of, walk, walk_block
 from resilint.link.entries import Entry
+from resilint.link.looks import any_of
 from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
     from resilint.program import Program
 
+_BRACE = any_of(b"{")
 _DEEP = 4
 _NEAR = 2
 _CALLERS = 12
@@ -159,7 +161,7 @@ class Churn:
             for module in self.program.start_modules("go"):
                 if not among(module):
                     continue
-                for fn in module.functions if b"{" in self.program.source(module.path) else ():
+                for fn in module.functions if self.program.says(module.path, _BRACE) else ():
                     if any(c.endswith("{") and c.rstrip("{").rpartition(".")[2] in lasts for c in fn.head.calls):
                         for new, _, stmt in fn.body.news:
                             if new.type.name.rpartition(".")[2] in lasts:
@@ -854,9 +856,8 @@ class Churn:
         for path, facts in self.program.start_files() if rows else ():
             if facts.kind not in ("yaml", "json") or self.program.settings.is_test(path):
                 continue
-            source = self.program.source(path)
             for row, word in zip(rows, words, strict=True):
-                for setting in facts.settings if word in source else ():
+                for setting in facts.settings if self.program.says(path, any_of(word)) else ():
                     if not matches_path(pattern_of(row.key.key), steps_of(setting.path)) or not counts(row.key, setting):
                         continue
                     document = [other for other in facts.settings if other.doc == setting.doc]
@@ -876,13 +877,12 @@ class Churn:
         for language in CODE:
             table = self.program.knowledge.of(language)
             rows = [(kind, row) for lib in table.libraries for kind in lib.types for row in kind.bounds if row.slot == "reuse"]
-            words = [word.encode() for _, row in rows for word in (row.field, row.arg, row.setter) if word]
+            words = any_of(*sorted({word.encode() for _, row in rows for word in (row.field, row.arg, row.setter) if word}))
             lasts = frozenset(name.rpartition(".")[2] for kind, _ in rows for name in (kind.name, *kind.aliases, *kind.made_by))
-            for module in self.program.start_modules(language) if words else ():
+            for module in self.program.start_modules(language) if words.words else ():
                 if module.is_test:
                     continue
-                source = self.program.source(module.path)
-                if not any(word in source for word in words):
+                if not self.program.says(module.path, words):
                     continue
                 for fn in module.functions:
                     if not any(call.rpartition(".")[2].rstrip("{") in lasts for call in fn.head.calls):

@@ -20,6 +20,7 @@ from resilint.flow.waits import Wait
 from resilint.flow.widths import Gate, Width, Widths, plural, smallest
 from resilint.knowledge.schema import Bound, Part, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, dotted
+from resilint.link.looks import any_of, matching
 from resilint.model import Confidence, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ PORTS = 60_999 - 32_768 + 1
 """Ephemeral ports for one destination: `net.ipv4.ip_local_port_range`, 32768 to 60999 by default (Linux, ip-sysctl.rst)."""
 TIME_WAIT = 60
 """Seconds for which the side that closed a connection first keeps its port on Linux (`TCP_TIMEWAIT_LEN`, include/net/tcp.h)."""
+_PERMITS = matching(rb"chan (?:struct\{\}|bool|int)")
+_ENCRYPTED = any_of(b'"https://')
 _DEEP = 4
 _MANY = 60
 _NONE = Ceiling("unknown")
@@ -125,7 +128,7 @@ class Draws:
                 users = (*self.program.names.callers("acquire"), *self.program.names.values_of.get(gate.last, ()))
                 found.update(fn.module.path for fn in users if any(gate.last in name for name in (*fn.head.values, *fn.head.calls)))
         for path, module in self.program.names.modules.items():
-            if module.language == "go" and re.search(rb"chan (?:struct\{\}|bool|int)", self.program.source(path)):
+            if module.language == "go" and self.program.says(path, _PERMITS):
                 found.add(path)
         return frozenset(found)
 
@@ -471,7 +474,7 @@ class Draws:
         # A base that cannot be read: what the package writes down is the best there is.
         module = wait.fn.module
         near = [m for m in self.program.names.modules.values() if m.language == module.language and m.folder == module.folder]
-        return any(b'"https://' in self.program.source(m.path) for m in near)
+        return any(self.program.says(m.path, _ENCRYPTED) for m in near)
 
     def _pool_of_wait(self, wait: Wait) -> Pool | None:
         if wait.holder is not None:
@@ -639,7 +642,7 @@ class Draws:
         fields = {row.field for row in table.bounds(kind.name) if row.slot in ("idle_connections", "concurrency") and row.field}
         shared = {name.rpartition(".")[2] for level in table.mro(kind.name) for name in level.instances}
         return bool(shared) and any(
-            not writer.module.is_test and any(name.encode() in self.program.source(writer.module.path) for name in shared)
+            not writer.module.is_test and self.program.says(writer.module.path, any_of(*(name.encode() for name in sorted(shared))))
             for field in (*fields, *shared)
             for writer in self.program.names.writers(field)
         )
@@ -868,9 +871,9 @@ class Draws:
             for entry in library.types
             if any(row.field in fields for row in entry.bounds)
         }
-        words = [name.encode() for name in fields]
+        words = any_of(*(name.encode() for name in sorted(fields)))
         for module in self.program.start_modules("go"):
-            if module.is_test or not any(word in self.program.source(module.path) for word in words):
+            if module.is_test or not self.program.says(module.path, words):
                 continue
             for fn in module.functions:
                 for new, _, _ in fn.body.news:

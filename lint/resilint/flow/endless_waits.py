@@ -17,6 +17,7 @@ from resilint.flow.values import Obj
 from resilint.flow.waits import METHODS_OF_BUILTINS, Wait, waits_at, waits_handed_over, waits_in
 from resilint.knowledge.index import doing
 from resilint.link.code import CODE, Arm, CallSite, Fun, dotted, walk
+from resilint.link.looks import any_of
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ _SERVING = {
     "middleware": "a request",
 }
 """Kinds of entry points whose waits hold something up, in words."""
+_ARROW = any_of(b"<-")
 _FRAMES = 4
 """Calls between an entry point and a wait that are followed."""
 _SITES = 12
@@ -580,7 +582,7 @@ class EndlessWaits:
     def _replies(self) -> Iterator[Fault]:
         """Receives outside of a select from a channel that was handed to somebody else for the answer."""
         for module in self.program.start_modules("go"):
-            if module.is_test or b"<-" not in self.program.source(module.path):
+            if module.is_test or not self.program.says(module.path, _ARROW):
                 continue
             for fn in module.functions[1:]:
                 if "make" not in fn.head.calls:

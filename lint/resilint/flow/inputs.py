@@ -678,7 +678,7 @@ class Sizes:
         if fn.module.language != "python":
             return ""
         end = fn.block[0].at if fn.block else fn.head.end
-        head = self.program.source(fn.module.path)[fn.head.at : end].decode("utf-8", "replace")
+        head = self.program.cut(fn.module.path, fn.head.at, end).decode("utf-8", "replace")
         found = re.search(rf"\b{re.escape(param.name)}\s*:\s*", head)
         if found is None:
             return ""

@@ -13,6 +13,7 @@ from resilint import facts as f
 from resilint.flow.values import Bind, Bound, ClassVal, Env, Ext, FnVal, Frame, Hop, Num, Obj, Text, Unknown
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, Definition, Fun, Klass, Module, children, dotted, last_name, leaves, place_of, walk, walk_block
+from resilint.link.looks import Scan, matching
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -1760,21 +1761,12 @@ def _statements(block: f.Block) -> Iterator[Any]:
 
 def speaks(fn: Fun, stems: Iterable[bytes]) -> bool:
     """Whether one of these words is part of a name in its encoded body: `ring` in `hash_ring`, not in `string`."""
-    raw = bytes(fn.module.facts.bodies[fn.index])
-    low = raw.lower()
-    for stem in stems:
-        at = low.find(stem)
-        while at >= 0:
-            end = at + len(stem)
-            if not raw[end : end + 1].islower() and (raw[at : at + 1].isupper() or not raw[at - 1 : at].isalpha()):
-                return True
-            at = low.find(stem, end)
-    return False
+    return fn.says(Scan("stem", tuple(stems)))
 
 
 def holds(fn: Fun, pattern: re.Pattern[bytes]) -> bool:
     """Whether its body, as it lies encoded, holds a text: those that hold none need not be decoded."""
-    return pattern.search(bytes(fn.module.facts.bodies[fn.index])) is not None
+    return fn.says(matching(pattern))
 
 
 def _tells(way: Members) -> bool:

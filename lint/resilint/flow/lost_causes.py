@@ -16,6 +16,7 @@ from resilint.flow.timeouts import Fault
 from resilint.flow.values import ClassVal, Ext
 from resilint.flow.waits import OF_UNKNOWN_LENGTH, Wait
 from resilint.link.code import Arm, CallSite, Fun, Klass, called_part, children, dotted, last_name, leaves, walk, walk_block
+from resilint.link.looks import any_of
 from resilint.model import Confidence, Fix, Step, Value
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _SAYS_TIMEOUT = re.compile(r"time[sd]?[ _-]?out|deadline", re.IGNORECASE)
 _SAYS_CANCELLED = re.compile(r"interrupt|cancel|abort", re.IGNORECASE)
+_SPEAKS_OF_ENDS = any_of(b"imeout", b"ancel", b"TimeLimit")
+_SPEAKS_OF_ENDS_IN_JAVA = any_of(b"imeout", b"Cancel", b"Interrupted")
 _TELLING = frozenset({"Is", "As", "Err", "Done", "Cause", "Code", "Timeout", "IsTimeout", "WithTimeout", "WithDeadline"})
 _ONLY_MAKES = frozenset({"make", "pure", "log", "configure", "decode", "respond", "cancel", "spawn", "submit"})
 
@@ -393,8 +396,7 @@ class LostCauses:
         bounded = self._bounded_waits("java")
         for module in code_modules(self.program, "java"):
             for fn in module.functions:
-                raw = bytes(module.facts.bodies[fn.index])
-                if fn in bounded or b"imeout" in raw or b"Cancel" in raw or b"Interrupted" in raw:
+                if fn in bounded or fn.says(_SPEAKS_OF_ENDS_IN_JAVA):
                     for stmt, _ in fn.body.stmts:
                         if isinstance(stmt, f.Try):
                             for handler in stmt.handlers:
@@ -481,8 +483,7 @@ class LostCauses:
         bounded = self._bounded_waits("python")
         for module in code_modules(self.program, "python"):
             for fn in module.functions:
-                raw = bytes(module.facts.bodies[fn.index])
-                if fn in bounded or b"imeout" in raw or b"ancel" in raw or b"TimeLimit" in raw:
+                if fn in bounded or fn.says(_SPEAKS_OF_ENDS):
                     for stmt, _ in fn.body.stmts:
                         if isinstance(stmt, f.Try):
                             yield from self._handlers(fn, stmt, bounded.get(fn, []))

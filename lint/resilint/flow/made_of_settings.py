@@ -14,6 +14,7 @@ from resilint.flow.values import Bind, Flows, Frame, Obj, Text
 from resilint.flow.waits import ENOUGH
 from resilint.knowledge.schema import MadeRow, TypeEntry
 from resilint.link.code import Fun, Module
+from resilint.link.looks import matching
 from resilint.model import Confidence, Value
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class MadeOfSettings:
         """Whether code adds to a mapping of settings what it may be made with."""
         key = rf"\[\s*['\"]{row.arguments}"
         added = rf"\b{name}\s*(?:\[[^\]\n]*\]\s*(?:=[^=]|\.(?:update|setdefault)\b|{key})|\.update\b)"
-        return row.arguments is not None and re.search(added.encode(), self.program.source(module.path)) is not None
+        return row.arguments is not None and self.program.says(module.path, matching(added.encode()))
 
     def _each(
         self, row: MadeRow, module: Module, stmt: f.Assign, value: f.Expr

@@ -18,6 +18,7 @@ from resilint.flow.values import SECONDS, Obj
 from resilint.knowledge.index import holds
 from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
 from resilint.link.code import Fun, Module, dotted, last_name, walk_block
+from resilint.link.looks import matching
 from resilint.model import Edit, Fix
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class Mending:
             named = self._named(spelling.name, fn, node) if spelling is not None else None
             if spelling is None or named is None:
                 return None
-            text = spelling.text.format(n=self.program.source(path)[node.at : node.end].decode("utf-8", "replace"), name=named[0])
+            text = spelling.text.format(n=self.program.cut(path, node.at, node.end).decode("utf-8", "replace"), name=named[0])
             return self.cut(path, [Cut(node.at, node.end, self._as_argument(text, fn, node)), *named[1]], title, safe=False)
         if fn.module.language != "python" or row.unit not in SECONDS:
             return None
@@ -194,7 +195,7 @@ class Mending:
     def _in_text(self, row: Bound, fn: Fun, node: f.Lit, amount: Amount) -> Fix | None:
         """Writes the value over that of a key in a text: a URL, the options of a driver."""
         text = _as_setting(row, amount)
-        raw = self.program.source(fn.module.path)[node.at : node.end]
+        raw = self.program.cut(fn.module.path, node.at, node.end)
         old = key_in_text(str(node.value), row.key) if row.key is not None else None
         if row.key is None or old is None or text is None or not _is_plausible(row, amount):
             return None
@@ -268,7 +269,7 @@ class Mending:
         amount = self.amount(row.slot, use)
         text = _as_setting(row, amount)
         known = old.encode()
-        if text is None or not old or not _is_plausible(row, amount) or not self.program.source(path)[at:end].endswith(known):
+        if text is None or not old or not _is_plausible(row, amount) or not self.program.cut(path, at, end).endswith(known):
             return None
         name = row.key or row.setting or row.slot
         return self.fix([Change(path, (Cut(end - len(known), end, text),), name.rpartition(".")[2], amount)])
@@ -288,7 +289,7 @@ class Mending:
 
     def _raw(self, path: str, setting: f.Setting) -> tuple[int, int] | None:
         """Where the text of a setting stands, without quotes; none where it is written otherwise than it means."""
-        raw = self.program.source(path)[setting.at : setting.end]
+        raw = self.program.cut(path, setting.at, setting.end)
         known = setting.text.encode()
         at = raw.find(known) if known else -1
         if self.program.files[path].kind == "xml" and at < 0:
@@ -323,7 +324,7 @@ class Mending:
         apis = {self.resolver.canonical(flow.thing) for flow in self.resolver.callee(call, self.resolver.frame(fn))}
         owner, _, called = (apis.pop() if len(apis) == 1 else "").rpartition(".")
         found = [name for name in (f"{last}Context", f"{last}WithContext") if _takes_context(table.call(f"{owner}.{name}"))]
-        source = self.program.source(fn.module.path)
+        source = self.program.around(fn, call)
         opening = opening_of(source, call)
         if not found or opening is None or called != last:
             return None
@@ -339,7 +340,8 @@ class Mending:
             return None
         package = dotted(fresh.fn).partition(".")[0]
         # The only use of a package: its import would be one too many.
-        if len(re.findall(rf"\b{re.escape(package)}\.".encode(), self.program.source(fn.module.path))) < 2:
+        use = rf"\b{re.escape(package)}\."
+        if not self.program.says(fn.module.path, matching(f"(?s){use}.*{use}".encode())):
             return None
         title = f"Pass {context} on, so that the work ends with its caller's"
         return self.cut(fn.module.path, [Cut(fresh.at, fresh.end, context)], title, safe=False)
@@ -445,7 +447,7 @@ class Mending:
                 break
         if not values or not isinstance(node, f.New):
             return None
-        cuts = entry(self.program.source(fn.module.path), fn.module.language, node, values)
+        cuts = entry(self.program.around(fn, node), fn.module.language, node, values)
         if cuts is None:
             return None
         changes[0] = replace(changes[0], cuts=(*cuts, *dict.fromkeys(imports)))
@@ -459,7 +461,7 @@ class Mending:
         if spelled is None:
             return None
         text, more = spelled
-        source = self.program.source(fn.module.path)
+        source = self.program.around(fn, node)
         language = fn.module.language
         cuts: tuple[Cut, ...] | None = None
         name = row.arg or row.field or row.setter or ""
@@ -521,7 +523,7 @@ class Mending:
         """A statement of its own below one that stands alone on its lines; none between the declarations of a file or class."""
         if fn.head.kind == "module" and fn.module.language != "python":
             return None
-        source = self.program.source(fn.module.path)
+        source = self.program.around(fn, stmt)
         end = end_of_line(source, stmt.end)
         rest = source[stmt.end : end].strip()
         stop = ";" if fn.module.language == "java" else ""
@@ -560,12 +562,11 @@ class Mending:
     def buffered(self, fn: Fun, makes: Iterable[f.Node], sends: int, *, safe: bool) -> Fix | None:
         """Gives channels room for all that is ever sent, so that no sender waits."""
         cuts: list[Cut] = []
-        source = self.program.source(fn.module.path)
         for call in makes:
             if not isinstance(call, f.Call):
                 return None
             if len(call.args) == 1:
-                cuts += argument(source, "go", call, str(sends)) or ()
+                cuts += argument(self.program.around(fn, call), "go", call, str(sends)) or ()
             else:
                 size = call.args[1].value
                 cuts.append(Cut(size.at, size.end, str(sends)))
@@ -577,7 +578,7 @@ class Mending:
         place = next((at for at, arg in enumerate(call.args[1:]) if arg.value is error), None)
         if not isinstance(first, f.Lit) or place is None or any(arg.spread for arg in call.args):
             return None
-        raw = self.program.source(fn.module.path)[first.at : first.end]
+        raw = self.program.cut(fn.module.path, first.at, first.end)
         verbs = [match for match in _VERB.finditer(raw) if match[1] != b"%"]
         # A width from an argument, or an argument by its number: the verbs do not stand in order.
         if any(b"*" in match[0] or b"[" in match[0] for match in verbs) or len(verbs) != len(call.args) - 1:
@@ -625,13 +626,12 @@ class Mending:
         """How a canonical name is written in a function, and the import it needs for that."""
         module = fn.module
         owner, _, last = name.rpartition(".")
-        source = self.program.source(module.path)
         if module.language == "go":
             known = next((i.alias for i in module.facts.imports if i.target == owner and i.alias not in ("_", ".")), None)
             alias = known or owner.rpartition("/")[2]
             if not alias.isidentifier() or _is_local(alias, fn) or (known is None and self._is_taken(alias, module)):
                 return None
-            cut = None if known else imported(source, "go", module.facts.imports, owner)
+            cut = None if known else imported(self._imports(module), "go", module.facts.imports, owner)
             return None if known is None and cut is None else (f"{alias}.{last}", (cut,) if cut else ())
         if module.language == "java":
             bound = module.imports.get(last, [])
@@ -639,9 +639,16 @@ class Mending:
                 return last, ()
             if bound or self._is_taken(last, module):
                 return name, ()
-            cut = imported(source, "java", module.facts.imports, name)
+            cut = imported(self._imports(module), "java", module.facts.imports, name)
             return (last, (cut,)) if cut is not None else (name, ())
         return None
+
+    def _imports(self, module: Module) -> bytes:
+        """The text of a file, of which only the lines of its imports are read, if it has any."""
+        found = sorted(module.facts.imports, key=lambda imp: imp.at)
+        if not found:
+            return self.program.source(module.path)
+        return self.program.looks.around(module.path, found[0].at, found[-1].end)
 
     def _is_taken(self, name: str, module: Module) -> bool:
         """Whether a name means something else in a file already."""

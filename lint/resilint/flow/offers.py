@@ -18,6 +18,7 @@ from resilint.flow.slots import decide
 from resilint.flow.values import Absent, ClassVal, Flows, FnVal, Null, Obj
 from resilint.flow.waits import ENOUGH
 from resilint.link.code import CODE, Fun, Klass, called_part, children, dotted, last_name
+from resilint.link.looks import any_of, matching
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from resilint.knowledge.schema import Part, TypeEntry
     from resilint.program import Program
 
+_TAKES_ALL_FIELDS = any_of(b"asdict(", b"__dict__", b"vars(", b"model_dump(", b".dict(", b"dataclasses.replace(")
+_BY_NAME = any_of(b"getattr")
 _NAME = re.compile(r"timeout|time_?limit|deadline|max_?wait(?!er)|patience", re.I)
 _OTHER = re.compile(
     r"connect|dial|pool|idle|keep_?alive|lock|poll|interval|ttl|cache|retr|backoff|delay|expir|handler|error|exc|callback|default_?timeout_?for|"
@@ -584,25 +587,22 @@ class Offers:
         if klass.module.language == "java":
             yield from self._accessor_sinks(klass, name, via)
         word = name.encode()
-        pattern = re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(word) + rb"(?![A-Za-z0-9_])")
+        plain, whole = any_of(word), matching(rb"(?<![A-Za-z0-9_])" + re.escape(word) + rb"(?![A-Za-z0-9_])")
         language = klass.module.language
         family = set(self.resolver.family(klass))
         if language == "python":
             for k in family:
-                data = self.program.source(k.module.path)
-                if any(x in data for x in (b"asdict(", b"__dict__", b"vars(", b"model_dump(", b".dict(", b"dataclasses.replace(")):
+                if self.program.says(k.module.path, _TAKES_ALL_FIELDS):
                     yield ELSEWHERE
                     return
         for path, module in self.program.names.modules.items():
             if module.language != language:
                 continue
-            data = self.program.source(path)
             # A plain search first: the pattern is tried at every byte.
-            hits = [m.start() for m in pattern.finditer(data)] if word in data else []
-            if not hits:
+            if not (self.program.says(path, plain) and self.program.says(path, whole)):
                 continue
             for fn in module.functions:
-                if fn.index and not any(fn.head.at <= h < fn.head.end for h in hits):
+                if fn.index and not self.program.marks(fn, whole):
                     continue
                 for node, chain in self._parent_map(fn).get(hash(name), ()):
                     if language == "java" and chain and isinstance(chain[-1], f.Call) and chain[-1].fn is node:
@@ -615,7 +615,7 @@ class Offers:
                         if not self._may_be(fn, base, node, family):
                             continue
                     yield from self._use(fn, node, chain)
-                if b"getattr" in data and language == "python":
+                if language == "python" and self.program.says(path, _BY_NAME):
                     for site in fn.body.calls:
                         if dotted(site.call.fn) == "getattr" and any(
                             isinstance(a.value, f.Lit) and a.value.value == name for a in site.call.args

@@ -19,6 +19,7 @@ from resilint.flow.values import Env, Flow, Frame, Hop, Obj, Text
 from resilint.kinds import KINDS
 from resilint.knowledge.schema import PublicRow
 from resilint.link.code import CODE, Fun, Klass, last_name, walk
+from resilint.link.looks import any_of, matching
 from resilint.model import Confidence, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -153,8 +154,8 @@ class PublicHosts:
     @cached_property
     def _spoken(self) -> tuple[str, ...]:
         """The files that hold such a host at all."""
-        pattern = re.compile(b"|".join(re.escape(host.encode()) for host in sorted(self.hosts)), re.IGNORECASE)
-        return tuple(path for path in sorted(self.program.files) if pattern.search(self.program.source(path)))
+        spoken = matching(re.compile(b"|".join(re.escape(host.encode()) for host in sorted(self.hosts)), re.IGNORECASE))
+        return tuple(path for path in sorted(self.program.files) if self.program.says(path, spoken))
 
     def _in_code(self) -> Iterator[Fault]:
         if not self._spoken:
@@ -229,7 +230,7 @@ class PublicHosts:
     def _place(self, flow: Flow, published: Published, fn: Fun, node: f.Node) -> tuple[Span, str]:
         """Where the host is written."""
         for hop in flow.hops:
-            text = self.program.source(hop.path)[hop.at : hop.end].decode("utf-8", "replace")
+            text = self.program.cut(hop.path, hop.at, hop.end).decode("utf-8", "replace")
             if published.host in text.lower():
                 return self.program.span(hop.path, hop.at, hop.end), published.host
         return self.program.span_of(fn, node), published.host
@@ -321,12 +322,11 @@ class PublicHosts:
     def _is_read(self, name: str, setting: f.Setting, own: str) -> bool:
         """Whether code, or a placeholder of other settings, reads a key."""
         full = ".".join(setting.path)
-        wanted = [word.encode() for word in {name, full} if len(word) > 3]
+        wanted = any_of(*(word.encode() for word in sorted({name, full}) if len(word) > 3))
         return any(
-            word in self.program.source(path)
+            self.program.says(path, wanted)
             for path, facts in self.program.files.items()
             if path != own and (KINDS[facts.kind].code or facts.kind in ("properties", "yaml", "dockerfile"))
-            for word in wanted
         )
 
     # ------------------------------------------------------------ who calls

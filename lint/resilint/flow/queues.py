@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +20,7 @@ from resilint.flow.worst import received
 from resilint.knowledge.index import doing, scoping, spawning
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import Arm, CallSite, Fun, Klass, Module, dotted, last_name, leaves, walk, walk_block
+from resilint.link.looks import matching
 from resilint.model import Confidence, Fix, Span, Step
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _ROUNDS = 4
 _MOST_NAMES = 16
 _MOST_FUNCTIONS = 400
 _MOST_FILES = 40
-_CHANNEL = re.compile(rb"\bmake\(\s*chan\b")
+_CHANNEL = matching(rb"\bmake\(\s*chan\b")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "dur": 1.0}
 _COUNTS = frozenset({"len", "size", "length", "qsize"})
 _SIGNALS = frozenset({"struct", "error", "bool", "int", "string", "os.Signal"})
@@ -125,7 +125,6 @@ class Queues:
         self.resolver = program.resolver
         self.worsts = program.worsts
         self.safety = program.settings.safety_factor
-        self._sources: dict[Fun, bytes] = {}
 
     # ------------------------------------------------------------ the two rules
 
@@ -383,12 +382,10 @@ class Queues:
         for module in modules:
             if module.language != "go" or module.is_test:
                 continue
-            places = [m.start() for m in _CHANNEL.finditer(self.program.source(module.path))]
-            if not places:
+            if not self.program.says(module.path, _CHANNEL):
                 continue
             for fn in module.functions:
-                at = bisect_right(places, fn.head.at - 1)
-                if fn.index and (at >= len(places) or places[at] >= fn.head.end):
+                if fn.index and not self.program.marks(fn, _CHANNEL):
                     continue
                 for site in fn.body.calls:
                     made = dotted(site.call.fn) == "make" and site.call.args and isinstance(site.call.args[0].value, f.New)
@@ -458,11 +455,7 @@ class Queues:
 
     def _speaks(self, fn: Fun, names: Iterable[str]) -> bool:
         """Whether a function's text holds one of the names."""
-        source = self._sources.get(fn)
-        if source is None:
-            text = self.program.source(fn.module.path)
-            source = self._sources[fn] = text[fn.head.at : fn.head.end] if fn.index else text
-        return any(name.encode() in source for name in names)
+        return self.program.marks(fn, matching(b"|".join(re.escape(name.encode()) for name in sorted(names)) or b"(?!)"))
 
     def _aliases(self, fn: Fun, names: set[str]) -> Iterator[tuple[Fun, str]]:
         """Further names of a queue: what it is assigned to here, and parameters it is given to."""

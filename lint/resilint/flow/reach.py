@@ -6,7 +6,6 @@ library, because no construction, import, annotation or known result leads to it
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -16,6 +15,7 @@ import resilint.facts as f
 from resilint.knowledge.index import Table
 from resilint.knowledge.schema import Bound, TypeEntry
 from resilint.link.code import Body, CallSite, Fun, Klass, Module, children, declared_types, dotted, last_name
+from resilint.link.looks import Scan, any_of
 from resilint.link.names import exchanged
 
 if TYPE_CHECKING:
@@ -77,8 +77,6 @@ _CONTAINED = frozenset({"values", "items", "copy", "popitem", "popleft", "setdef
 
 _BY_LANGUAGE = {"enter": ("__enter__", "__aenter__"), "each": ("__iter__", "__aiter__", "__next__", "__anext__")}
 """Methods that give a name its value, by the kind of its definition."""
-
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 
 _MACHINERY = frozenset({"executor", "group", "thread", "process", "future", "event", "lock", "gate"})
 """Roles of what runs code: an event loop can open connections too, but is no client."""
@@ -654,7 +652,7 @@ class Reach:
         self._by_name = headers.functions
         self._classes = headers.classes
         self._below = self._subclasses()
-        self._held: frozenset[bytes] | None = None
+        self._held: Scan | None = None
         self._seed()
         self._run()
 
@@ -728,11 +726,10 @@ class Reach:
                     self._store(field.name, klass, module.is_test)
                     if field.embedded:
                         self._hold(klass.name, module)
-        heads = self._headers.known_heads(module) if self.language == "python" else None
+        declaring = self._writing_types(module, self._headers.known_heads(module)) if self.language == "python" else None
         for fun in module.functions:
             if fun in spoken or (
-                (self.language != "python" or self._may_declare(fun, heads))
-                and any(self._typed(module, kind) for kind in self._declared(fun))
+                (declaring is None or fun.says(declaring)) and any(self._typed(module, kind) for kind in self._declared(fun))
             ):
                 self._push(fun)
             for param in fun.head.params:
@@ -824,19 +821,14 @@ class Reach:
         return found
 
     @staticmethod
-    def _may_declare(fun: Fun, heads: frozenset[str] | None) -> bool:
-        """Whether a body may write a type by an imported name: only in types a dotted name lies in one piece. Few bodies do, and
-        the others need not be decoded."""
+    def _writing_types(module: Module, heads: frozenset[str] | None) -> Scan | None:
+        """What a body of a file holds that may write a type by an imported name: only in types a dotted name lies in one piece. Few
+        bodies do, and the others need not be decoded. `None`: any may."""
         if heads is None:
-            return True
-        if not heads:
-            return False
-        body = bytes(fun.module.facts.bodies[fun.index])
-        imports = fun.module.imports
-        return any(
-            (head if head not in imports or any(imp.name for imp in imports[head]) else f"{head}.").encode() in body
-            for head in heads
-        )
+            return None
+        imports = module.imports
+        spelled = (head if head not in imports or any(imp.name for imp in imports[head]) else f"{head}." for head in sorted(heads))
+        return any_of(*(head.encode("utf-8", "surrogatepass") for head in spelled))
 
     def _seeds(self, full: str) -> bool:
         return self.gives(full) or self.waits(full) or full in self._modules
@@ -1483,15 +1475,14 @@ class Reach:
         """Whether a body speaks of an attribute that may hold such an object: no header has those of what a call gives."""
         found = self._reads.get(fun)
         if found is None:
-            words = _WORD.findall(bytes(fun.module.facts.bodies[fun.index]))
-            found = self._reads[fun] = not self._held_attributes.isdisjoint(words)
+            found = self._reads[fun] = fun.says(self._held_attributes)
         return found
 
     @property
-    def _held_attributes(self) -> frozenset[bytes]:
+    def _held_attributes(self) -> Scan:
         """Attributes that may hold such an object; asked for when the pass is over."""
         if self._held is None:
-            self._held = frozenset(name.encode() for name, _ in self.attributes)
+            self._held = Scan("word", tuple(sorted({name.encode() for name, _ in self.attributes})))
         return self._held
 
     def _stands_on(self, fun: Fun) -> bool:

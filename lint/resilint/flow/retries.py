@@ -20,18 +20,19 @@ from resilint.flow.passes import BAD, ERROR_NAME, GOOD, NESTED, NIL, STATUS, Kno
 from resilint.flow.pauses import Pause, Pauses, together
 from resilint.flow.values import Frame, Num
 from resilint.link.code import CallSite, Fun, Module, dotted, last_name, walk, walk_block
+from resilint.link.looks import any_of
 
 if TYPE_CHECKING:
     from resilint.flow.retry_faults import RetryFaults
     from resilint.flow.timeouts import Fault
     from resilint.program import Program
 
-_EVER, _WHILE, _COUNT = b"\xa4ever", b"\xa5while", b"\xa5count"
+_LOOPS = any_of(b"\xa4ever", b"\xa5while", b"\xa5count")
 """Forms of loops that need not end by themselves, as encoded."""
-_EACH = b"\xa4each"
-_RESULTS = (b"tatus", b"code", b"Code", b".ok", b"uccess", b"fail", b"Fail", b"rror")
+_EACH = any_of(b"\xa4each")
+_RESULTS = any_of(b"tatus", b"code", b"Code", b".ok", b"uccess", b"fail", b"Fail", b"rror")
 """Parts of names that tell how something went, large and small."""
-_TRY = b"\x97\x31"
+_TRY = any_of(b"\x97\x31")
 """How a try statement begins, as encoded: seven fields, the first its tag."""
 _ENDLESS = frozenset({"count", "cycle", "repeat"})
 """Iterators without an end."""
@@ -266,14 +267,13 @@ class Retries:
         calls = fn.head.calls
         if not calls:
             return False
-        raw = bytes(fn.module.facts.bodies[fn.index])
-        loops = _EVER in raw or _WHILE in raw or _COUNT in raw
+        loops = fn.says(_LOOPS)
         go = fn.module.language == "go"
-        if not loops and _EACH not in raw:
-            return (go or _TRY in raw) and _calls_itself(fn)
+        if not loops and not fn.says(_EACH):
+            return (go or fn.says(_TRY)) and _calls_itself(fn)
         if not loops and not go:
             loops = any(_counts_or_stands(call.rpartition(".")[2]) for call in calls)
-        if loops and (go or _TRY in raw or any(word in raw for word in _RESULTS)):
+        if loops and (go or fn.says(_TRY) or fn.says(_RESULTS)):
             return True
         return (loops and any(_acts(call.rpartition(".")[2]) for call in calls)) or _calls_itself(fn)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from resilint import facts as f
 from resilint.flow.lists import Words
 from resilint.link.code import CallSite, Fun, dotted, last_name, walk, walk_block
+from resilint.link.looks import any_small
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -154,13 +155,12 @@ class Runs:
     def _tabled(self) -> dict[str, Step]:
         """Names of functions that a table of code, or a call, has run by the clock."""
         settings, adding = self.words.of("schedule_settings"), self.words.of("schedule_calls")
-        wanted = [word.lower().encode() for word in sorted(settings | adding)]
+        wanted = any_small(word.lower().encode() for word in sorted(settings | adding))
         found: dict[str, Step] = {}
         for module in self.program.names.modules.values():
             if module.language != "python" or module.is_test:
                 continue
-            text = self.program.source(module.path).lower()
-            if not any(word in text for word in wanted):
+            if not self.program.says(module.path, wanted):
                 continue
             for fn in module.functions:
                 for stmt, _ in fn.body.stmts:

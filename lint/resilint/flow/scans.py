@@ -14,6 +14,7 @@ from resilint.flow.sql import HOLE, Condition, Statement, begins_like_sql, read_
 from resilint.flow.values import Flow, Obj, Text
 from resilint.knowledge.schema import SelectRow
 from resilint.link.code import CODE, CallSite, Fun, Module, called_part, dotted, last_name, walk, walk_block
+from resilint.link.looks import any_small
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_BOXES = 3
 _MOST_LINKS = 40
 _MOST_ARGS = 12
-_SIGNS = (b"select", b"insert into", b"delete from", b'"from ')
+_SIGNS = any_small((b"select", b"insert into", b"delete from", b'"from '))
 """What a file has to say, in small letters, for statements to be looked for in it."""
 _EQUAL = frozenset({"=", "==", "in", "eq", "exact", "is", "iexact", "in_", "anyof"})
 _RANGES = frozenset({"<", "<=", ">", ">=", "between", "lt", "lte", "gt", "gte", "range", "before", "after", "le", "ge"})
@@ -118,8 +119,7 @@ class Scans:
                 continue
             speaks = speaking.get(module.path)
             if speaks is None:
-                text = self.program.source(module.path).lower()
-                speaks = speaking[module.path] = any(sign in text for sign in _SIGNS)
+                speaks = speaking[module.path] = self.program.says(module.path, _SIGNS)
             if speaks and fn in annotated:
                 found.extend(self._annotated(fn, annotations))
             if speaks and fn in running:

@@ -32,6 +32,7 @@ from resilint.kinds import KINDS
 from resilint.knowledge.index import holds
 from resilint.knowledge.schema import Bound, KeysRow, Library, TypeEntry
 from resilint.link.code import Klass, dotted
+from resilint.link.looks import any_of, matching
 from resilint.model import Confidence, Fix, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 WAITING = frozenset({"pool_wait", "wait", "lock_wait"})
 """Slots that bound the wait for something of this process: switched off they are RS109's."""
 ENDS_STATEMENT = frozenset({"statement", "transaction", "read", "io", "total"})
+_TIMED = matching(rb"@Transactional\([^)]*timeout")
 _UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "min": "minutes", "h": "hours"}
 _ELSEWHERE = (
     "spring.config.import",
@@ -230,7 +232,7 @@ class SettingFaults:
     def _key_mended(self, path: str, setting: f.Setting, row: Bound, text: str) -> Fix | None:
         """The value for a slot in the place of a key's in a URL."""
         part = f"{row.key}={text}"
-        raw = self.program.source(path)[setting.at : setting.end]
+        raw = self.program.cut(path, setting.at, setting.end)
         at = raw.find(part.encode())
         if at < 0 or raw.count(part.encode()) != 1:
             return None
@@ -239,7 +241,7 @@ class SettingFaults:
 
     def _inside(self, path: str, setting: f.Setting, part: str) -> Span:
         """The place of a piece of a value, or of all of it where it is written otherwise."""
-        raw = self.program.source(path)[setting.at : setting.end]
+        raw = self.program.cut(path, setting.at, setting.end)
         at = raw.find(part.encode())
         if at < 0:
             return self.program.span(path, min(setting.key_at, setting.at), max(setting.end, setting.key_end))
@@ -295,7 +297,7 @@ class SettingFaults:
                 row, library = own[key]
                 judged = judge(row, text, surface.bare)
                 span = self.program.span(path, at, end)
-                said = f"`{' '.join(self.program.source(path)[at:end].decode('utf-8', 'replace').split())}`"
+                said = f"`{' '.join(self.program.cut(path, at, end).decode('utf-8', 'replace').split())}`"
                 sure = Confidence.LOW if library.verified is False else Confidence.HIGH
                 if judged.off:
                     off = f"switches the {row.slot} timeout of {library.library} off"
@@ -377,12 +379,12 @@ class SettingFaults:
         ends = {tuple(map(relaxed, split(row.setting or "")[-2:])) for row in rows}
         if any(written.normal[-2:] in ends for written in self.surfaces.written):
             return True
-        words = [word.encode() for word in entry.unless]
+        words = any_of(*(word.encode() for word in entry.unless))
         below = project + "/" if project else ""
         return any(
             path.startswith(below)
             and (facts.kind == "java" or self.surfaces.is_read(path))
-            and any(word in self.program.source(path) for word in words)
+            and self.program.says(path, words)
             for path, facts in self.program.files.items()
         )
 
@@ -506,8 +508,7 @@ class SettingFaults:
                 continue
             if any(call.rpartition(".")[2] in setters for fn in module.functions for call in fn.head.calls):
                 return True
-            source = self.program.source(module.path)
-            if any(name in source for name in names) or re.search(rb"@Transactional\([^)]*timeout", source):
+            if self.program.says(module.path, any_of(*names)) or self.program.says(module.path, _TIMED):
                 return True
         for path, facts in self.program.files.items():
             if facts.kind == "xml" and path.startswith(below):
@@ -685,8 +686,8 @@ class SettingFaults:
         return found
 
     def _is_in_code(self, name: str) -> bool:
-        quoted = f'"{name}"'.encode()
-        return any(quoted in self.program.source(m.path) for m in self.program.names.modules.values() if m.language == "java")
+        quoted = any_of(f'"{name}"'.encode())
+        return any(self.program.says(m.path, quoted) for m in self.program.names.modules.values() if m.language == "java")
 
     # ---- misspelled and misplaced keys
 

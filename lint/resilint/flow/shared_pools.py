@@ -16,6 +16,7 @@ from resilint.flow.spawns import family, nodes
 from resilint.flow.values import Bind, FnVal, Obj, Text
 from resilint.flow.waits import Wait, waits_in
 from resilint.link.code import CallSite, Fun, Klass, dotted
+from resilint.link.looks import any_of
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -172,9 +173,8 @@ class SharedPools:
     @property
     def _may_make_gates(self) -> bool:
         """Whether a file in focus speaks of a class with such a method."""
-        owners = {owner.name.encode() for _, _, owner in self._gate_methods}
-        texts = (self.program.source(module.path) for module in self.program.start_modules()) if owners else ()
-        return any(owner in text for text in texts for owner in owners)
+        owners = any_of(*sorted({owner.name.encode() for _, _, owner in self._gate_methods}))
+        return bool(owners.words) and any(self.program.says(module.path, owners) for module in self.program.start_modules())
 
     def _of_class(self, base: str, site: CallSite, owner: Klass) -> tuple[Fun, f.Node] | None:
         """The place that makes the gate a method is called on."""

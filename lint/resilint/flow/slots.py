@@ -39,6 +39,7 @@ from resilint.flow.values import (
 from resilint.knowledge.index import Table, holds
 from resilint.knowledge.schema import Bound, TypeEntry
 from resilint.link.code import CallSite, Fun, Klass, Module, dotted, walk
+from resilint.link.looks import any_of
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -1105,11 +1106,9 @@ class Slots:
         key = (word, language)
         found = self._speaking.get(key)
         if found is None:
-            wanted = word.encode()
+            wanted = any_of(word.encode())
             modules = self.program.names.modules.items()
-            found = self._speaking[key] = [
-                m for path, m in modules if m.language == language and wanted in self.program.source(path)
-            ]
+            found = self._speaking[key] = [m for path, m in modules if m.language == language and self.program.says(path, wanted)]
         return found
 
     def _statement(self, row: Bound, obj: Obj) -> Iterator[Slot]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from resilint.knowledge.index import doing, spawning
 from resilint.knowledge.schema import Bound as KnownBound
 from resilint.knowledge.schema import CallEntry, SpawnRow
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module, called_part, children, dotted, leaves, walk
+from resilint.link.looks import matching
 from resilint.model import Confidence, Span, Step
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 WAITS = ("network", "query", "connect")
 _DEEP = 6
 _MANY = 120
+_GO = matching(rb"\bgo[ \t]+[\w(]")
 _GATES = re.compile(
     r"sem(?:a|aphore)?s?(?:$|_)|limit|throttl|permit|slots?(?:$|_)|gate|bulkhead|tokens?(?:$|_)|concurren", re.IGNORECASE
 )
@@ -179,12 +180,8 @@ class Spawns:
 
     def _go_statements(self) -> Iterator[CallSite]:
         for module in self.program.start_modules("go"):
-            places = [m.start() for m in re.finditer(rb"\bgo[ \t]+[\w(]", self.program.source(module.path))]
-            if not places:
-                continue
-            for fn in module.functions:
-                at = bisect_left(places, fn.head.at)
-                if at < len(places) and places[at] < fn.head.end:
+            for fn in module.functions if self.program.says(module.path, _GO) else ():
+                if self.program.marks(fn, _GO):
                     yield from (site for site in fn.body.calls if site.how == "go")
 
     def found_again(self, spawn: Spawn) -> Iterable[Spawn]:

@@ -16,6 +16,7 @@ from resilint.flow.values import SECONDS
 from resilint.kinds import KINDS
 from resilint.knowledge.schema import Bound, Library, Part, SurfaceRow, TypeEntry, Unit
 from resilint.link.code import Module
+from resilint.link.looks import any_of
 from resilint.link.versions import says_versions
 from resilint.model import Span, Step
 
@@ -531,10 +532,9 @@ class Surfaces:
                 continue
             if facts.kind == "text" and says_versions(path):
                 continue
-            source = self.program.source(path)
-            if not any(word in source for word in words):
+            if not self.program.says(path, any_of(*words)):
                 continue
-            source = _without_comments(source, facts.kind)
+            source = _without_comments(self.program.source(path), facts.kind)
             for at, end in _command_lines(facts, source, start):
                 yield path, source, at, end, option, spelled
 

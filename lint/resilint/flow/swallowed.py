@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
@@ -16,6 +16,7 @@ from resilint.flow.timeouts import Fault
 from resilint.flow.values import Ext
 from resilint.knowledge.index import doing, spawning
 from resilint.link.code import Arm, CallSite, Fun, Klass, dotted, walk, walk_block
+from resilint.link.looks import any_of, matching
 from resilint.model import Confidence, Step, Value
 
 if TYPE_CHECKING:
@@ -36,8 +37,14 @@ _DEPTH = 4
 """Calls that are followed down to a wait that an interrupt ends."""
 _NEAR = 2
 """Steps down to such a wait within which whoever catches everything should have thought of it."""
-_LEAVES_AT_LAST = re.compile(rb"\bfinally\s*:[^\n]*\n(?:[^\n]*\n){0,20}?[ \t]+(?:return|break|continue)\b")
+_LEAVES_AT_LAST = matching(rb"\bfinally\s*:[^\n]*\n(?:[^\n]*\n){0,20}?[ \t]+(?:return|break|continue)\b")
 """Text in which a `finally` may leave its function or loop."""
+_ASYNC, _FINALLY, _CATCH = any_of(b"async"), any_of(b"finally"), any_of(b"catch")
+_CATCHES_ALL = any_of(b"ancel", b"BaseException")
+_BARE = matching(rb"except\s*:")
+_THROWN = any_of(b"xception", b"Throwable")
+_INTERRUPTED = any_of(b"InterruptedException")
+_CANCELED = any_of(b"context.Canceled", b"codes.Canceled")
 _THROWS = re.compile(rb"\)\s*(?:\[\s*\]\s*)*throws\b[^{};]*\bInterruptedException\b")
 _ASKS = re.compile(r"run|stop|clos|aliv|shutdown|terminat|done|is_set|exit|quit|cancel|active|enabled", re.IGNORECASE)
 """Tests of loops that ask whether to go on."""
@@ -81,13 +88,8 @@ class Swallowed:
 
     def _python(self) -> Iterator[Fault]:
         for module in code_modules(self.program, "python"):
-            source = self.program.source(module.path)
-            if b"async" not in source or not (
-                b"ancel" in source
-                or b"BaseException" in source
-                or re.search(rb"except\s*:", source)
-                or (b"finally" in source and _LEAVES_AT_LAST.search(source))
-            ):
+            says = partial(self.program.says, module.path)
+            if not says(_ASYNC) or not (says(_CATCHES_ALL) or says(_BARE) or (says(_FINALLY) and says(_LEAVES_AT_LAST))):
                 continue
             for fn in module.functions:
                 if fn.head.is_async:
@@ -97,11 +99,10 @@ class Swallowed:
 
     def _java(self) -> Iterator[Fault]:
         for module in code_modules(self.program, "java"):
-            source = self.program.source(module.path)
-            if b"catch" not in source:
+            if not self.program.says(module.path, _CATCH):
                 continue
             for fn in module.functions:
-                if b"xception" in bytes(module.facts.bodies[fn.index]) or b"Throwable" in bytes(module.facts.bodies[fn.index]):
+                if fn.says(_THROWN):
                     for caught in self._catching(fn):
                         ended = self._interruptible(caught) if caught.by_width else ()
                         if ended is not None:
@@ -247,12 +248,12 @@ class Swallowed:
         for module in self.program.names.modules.values():
             if module.language != "java" or module.is_test:
                 continue
-            source = self.program.source(module.path)
-            if b"InterruptedException" not in source:
+            if not self.program.says(module.path, _INTERRUPTED):
                 continue
             for fn in module.functions[1:]:
-                head = source[fn.head.name_at : fn.head.end].partition(b"{")[0]
-                if fn.head.kind == "method" and _THROWS.search(head):
+                if fn.head.kind == "method" and _THROWS.search(
+                    self.program.cut(module.path, fn.head.name_at, fn.head.end, until=b"{")
+                ):
                     found.setdefault(fn.name, set()).add(fn)
         return {name: frozenset(functions) for name, functions in found.items()}
 
@@ -567,9 +568,7 @@ class Swallowed:
 
     def _go(self) -> Iterator[Fault]:
         for module in code_modules(self.program, "go"):
-            if b"context.Canceled" not in self.program.source(module.path) and b"codes.Canceled" not in self.program.source(
-                module.path
-            ):
+            if not self.program.says(module.path, _CANCELED):
                 continue
             for fn in module.functions:
                 if fn.index and fn.head.returns and fn.head.returns[-1].name == "error":

@@ -24,6 +24,7 @@ from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import ENOUGH, METHODS_OF_BUILTINS, Endless, Wait
 from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, dotted, last_name, walk
+from resilint.link.looks import any_of
 from resilint.model import Confidence, Fix, Severity, Span, Step, Value
 
 if TYPE_CHECKING:
@@ -966,14 +967,15 @@ def _met_by_each(program: Program, entry: TypeEntry, need: Need, obj: Obj, langu
     return found
 
 
+_STREAMS = any_of(b"event-stream", b"http.Flusher", b".Flush()", b"Hijack()")
+
+
 def _streams(program: Program, fn: Fun) -> bool:
     """Whether the code beside a server streams its answers, so that a write timeout would cut them."""
     folder = fn.module.folder
     for path, module in program.names.modules.items():
-        if module.folder == folder or module is fn.module:
-            data = program.source(path)
-            if b"event-stream" in data or b"http.Flusher" in data or b".Flush()" in data or b"Hijack()" in data:
-                return True
+        if (module.folder == folder or module is fn.module) and program.says(path, _STREAMS):
+            return True
     return False
 
 

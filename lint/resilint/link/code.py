@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import resilint.facts as f
+from resilint.link.looks import Scan
 
 if TYPE_CHECKING:
     from resilint.knowledge.index import Table
@@ -626,7 +627,7 @@ def _handler_after_try(chain: list[Arm], arms: list[Arm]) -> bool:
 class Fun:
     """A function of the program; its body is decoded when first asked for."""
 
-    __slots__ = ("_block", "_body", "_params", "head", "index", "is_method", "key", "module", "name")
+    __slots__ = ("_block", "_body", "_params", "head", "index", "is_method", "key", "module", "name", "seen")
 
     def __init__(self, module: Module, index: int, head: f.Function) -> None:
         self.module = module
@@ -641,6 +642,8 @@ class Fun:
         self._block: f.Block | None = None
         self._body: Body | None = None
         self._params: dict[str, f.Param] | None = None
+        self.seen = False
+        """Whether its body was ever decoded."""
 
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.head.qual}>"
@@ -649,6 +652,7 @@ class Fun:
     def block(self) -> f.Block:
         """The statements of its body."""
         if self._block is None:
+            self.seen = True
             self._block = f.decode_block(self.module.facts.bodies[self.index])
         return self._block
 
@@ -669,7 +673,13 @@ class Fun:
 
         Who looks keeps no part of them and hands none on: what is asked later has other nodes.
         """
+        self.seen = True
         return self._block if self._block is not None else f.decode_block(self.module.facts.bodies[self.index])
+
+    def says(self, scan: Scan) -> bool:
+        """Whether its body, as it lies encoded, holds what is searched: those that hold none need not be decoded."""
+        self.module.scans.add(scan)
+        return scan.found_in(bytes(self.module.facts.bodies[self.index]))
 
     @property
     def parent(self) -> Fun | None:
@@ -743,6 +753,8 @@ class Module:
     is_test: bool = False
     beans: dict[int, BeanDecl] = field(default_factory=dict)
     """Of a file of XML: the bean that each method makes."""
+    scans: set[Scan] = field(default_factory=set)
+    """What was searched in encoded bodies of it."""
     language: str = field(init=False)
     """`python`, `go` …"""
     folder: str = field(init=False)
