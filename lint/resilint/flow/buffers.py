@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _GROWS = frozenset({"append", "appendleft", "extend", "add", "addAll", "addLast", "addFirst", "offer", "push", "put", "insert"})
 _SHRINKS = frozenset({"clear", "pop", "popleft", "remove", "removeAll", "poll", "pollFirst", "removeFirst", "drainTo", "reset"})
 _SETS = frozenset({"Set", "HashSet", "LinkedHashSet", "SortedSet", "TreeSet", "set", "frozenset"})
+_FILE = re.compile(r"(?:\w*_)?(?:file|fp|fh|fd|stdout|stderr)", re.IGNORECASE)
 _LIMITS = re.compile(r"max|limit|capacity|full|bound|high_?water|threshold|size", re.IGNORECASE)
 
 
@@ -247,7 +248,7 @@ def _risky(program: Program, fn: Fun, block: f.Block, before: int) -> f.Node | N
             if entry.does in ("network", "query", "connect"):
                 return site.call
         # What a call leads to is a dear question: asked only where its name says that it hands something on.
-        if _is_peer(site):
+        if _is_peer(site) and not _is_made_here(fn, site):
             callees = program.callees(site)
             if not callees or spawning.reach(callees) is not None:
                 return site.call
@@ -255,10 +256,20 @@ def _risky(program: Program, fn: Fun, block: f.Block, before: int) -> f.Node | N
 
 
 def _is_peer(site: CallSite) -> bool:
-    """Whether a call whose body is not here is named like one that hands data on."""
+    """Whether a call whose body is not here is named like one that hands data on, to something else than a file."""
+    if _FILE.fullmatch(dotted(site.call.fn).rpartition(".")[0].rpartition(".")[2]):
+        return False
     return bool(
         re.match(r"(?:send|post|publish|write|flush|upload|push|export|emit|deliver|insert|save|submit)", site.last, re.IGNORECASE)
     ) and (site.last not in _GROWS)
+
+
+def _is_made_here(fn: Fun, site: CallSite) -> bool:
+    """Whether the receiver of a call is an object that this function makes for itself, as a parser that is fed."""
+    base = dotted(site.call.fn).rpartition(".")[0]
+    defs = fn.body.definitions.get(base, ()) if base and "." not in base else ()
+    made = [d.expr for d in defs if d.kind == "value" and isinstance(d.expr, f.Call)]
+    return bool(made) and len(made) == len(defs) and all(last_name(call.fn)[:1].isupper() for call in made)
 
 
 def _tests_error(test: f.Expr) -> bool:

@@ -306,7 +306,7 @@ class Pools:
                         ):
                             continue
                         uses.puts.append(Use(site, self.recurs(site, pool)))
-            if any(_names(value, pool) for value in fn.head.values):
+            if any(self._means(value, fn, pool) for value in fn.head.values):
                 self._follow(fn, pool, uses, puts)
         return uses
 

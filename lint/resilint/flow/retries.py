@@ -103,6 +103,10 @@ _DRAWS = re.compile(
 _MARKS = re.compile(r"request|trace|span|correlat|idempot|message|session", re.IGNORECASE)
 _TAKES = re.compile(r"_*(?:b?[lr]?_?pop|b?[lr]_?move|de_?queue|take)", re.IGNORECASE)
 """Calls that take one out of what waits."""
+_MISSING = re.compile(r"not_?found|not_?exist|no_?such|missing|undefined", re.IGNORECASE)
+_REMEDIES = re.compile(r"_*(?:pull|create|download|load|make|declare|install|insert|register|provision|ensure)", re.IGNORECASE)
+"""Calls that make or fetch what was missing."""
+_PUTS_IN = frozenset({"append", "add", "insert", "appendleft", "push"})
 _LEFT_OUT = re.compile(r"dead|bad|failed|ignore|exclu|tried|skip|visited|seen|black|down", re.IGNORECASE)
 _HANDLES = re.compile(
     r"handle|check|throw|raise|fail|process|on_?(err|exc|fail)|rethrow|propagate|translate|verify|ensure|assert", re.IGNORECASE
@@ -345,6 +349,7 @@ class Retries:
             return
         path = tuple(stmt for stmt in block if stmt.at <= site.call.at)
         retry = RetryLoop(fn, site.call, _told(calls), failed, path=path, kinds=kinds, calls=calls)
+        retry.moves = "finite" if _is_remedied(kinds, path) or _enters_once(site, path) else ""
         tests = [s.test for s, _ in fn.body.stmts if isinstance(s, f.If)]
         counters = changed | {
             name for name, defs in fn.body.definitions.items() for d in defs if d.kind == "aug" or names_it(d.expr, name)
@@ -594,6 +599,8 @@ class Retries:
             caps.append(loop.iter)
         retry.caps, retry.stops, retry.counted = tuple(caps), tuple(stops), tuple(counted)
         retry.moves = _moves(loop, retry.path, retry.calls) or ("another" if _draws_anew(point.node, retry.calls) else "")
+        if _is_remedied(retry.kinds, retry.path):
+            retry.moves = "finite"
         sleeps = [c for c in retry.calls if _SLEEPS.match(last_name(c.fn))]
         retry.calls = tuple(c for c in retry.calls if c not in sleeps) or retry.calls
         retry.operation = _told(retry.calls, _asides(point.node))
@@ -943,6 +950,26 @@ def _taken(path: tuple[f.Stmt, ...]) -> set[str]:
                 for target in node.targets:
                     out |= {n.name for n in walk(target) if isinstance(n, f.Ref)}
     return out
+
+
+def _is_remedied(kinds: tuple[str, ...], path: tuple[f.Stmt, ...]) -> bool:
+    """Whether what failed did so for something that is missing, and that is made or fetched before the next try."""
+    if not kinds or not all(map(_MISSING.search, kinds)):
+        return False
+    return any(isinstance(n, f.Call) and _REMEDIES.match(last_name(n.fn)) for stmt in path for n in walk(stmt))
+
+
+def _enters_once(site: CallSite, path: tuple[f.Stmt, ...]) -> bool:
+    """Whether a function that calls itself makes the test false under which it does: it puts in what it found was not in there."""
+    for arm in site.arm.chain():
+        test = arm.node.test if isinstance(arm.node, f.If) and arm.kind == "then" else None
+        if not isinstance(test, f.Bin) or test.op != "not in" or not dotted(test.left):
+            continue
+        for node in (n for stmt in path for n in walk(stmt) if isinstance(n, f.Call)):
+            base, _, last = dotted(node.fn).rpartition(".")
+            if base == dotted(test.right) and last in _PUTS_IN and any(dotted(a.value) == dotted(test.left) for a in node.args):
+                return True
+    return False
 
 
 def _draws_anew(tried: f.Stmt, calls: tuple[f.Call, ...]) -> bool:

@@ -41,6 +41,8 @@ _FILES = re.compile(
 """Calls for files, whose errors are of the same classes as those of sockets."""
 _OPENS = re.compile(r"f?open$|open_?file$", re.IGNORECASE)
 _TAKES = re.compile(r"_*(recv|receive|accept|poll|take|dequeue|consume|fetch_?(one|next)|next)", re.IGNORECASE)
+_AWAITS = re.compile(r"_*(?:a?wait_(?:for|until|till)_|(?:until|till)_)", re.IGNORECASE)
+"""Functions whose callers want to go on only when something is there."""
 _LOCAL = ("pure", "make", "configure", "log", "hash", "wait", "sleep", "decode", "cancel")
 _RAN_OUT = re.compile(r"time_?d?_?out|timed|expired|deadline", re.IGNORECASE)
 
@@ -124,10 +126,11 @@ class RetryFaults:
         """Whether a program cannot begin before this has succeeded, or takes what comes: it waits, with pauses, until what it needs
         is there."""
         pause = retry.pause
-        patient = pause.grows or (pause.seconds is not None and pause.seconds >= _SHORT)
+        patient = pause.grows or (pause.node is not None if pause.seconds is None else pause.seconds >= _SHORT)
         if not patient or retry.fn.module.language != "python":
             return False
-        return _receives(retry) or runs_once(self.program, retry.fn, made=True)
+        waits = _receives(retry) or _TAKES.match(retry.fn.name) is not None or _AWAITS.match(retry.fn.name) is not None
+        return waits or runs_once(self.program, retry.fn, made=True)
 
     # ------------------------------------------------------------ cancellation
 

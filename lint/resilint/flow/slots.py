@@ -59,6 +59,7 @@ _TEXT_UNITS = {
     "h": 3600.0,
     "d": 86400.0,
 }
+_HOUR, _DAY = 3600.0, 86400.0
 _LONGEST = 30 * 86400.0
 """A duration written with its unit that is longer than this, in seconds, is no timeout: two durations were multiplied."""
 _FOR_EVER = 9.2e9
@@ -601,6 +602,9 @@ class Slots:
             return ""
         scale = self._scale(row)
         low, high = row.plausible[0] * scale, row.plausible[1] * scale
+        if seconds > high and seconds <= _DAY and seconds % _HOUR == 0 and row.unit == "s":
+            # Whole hours were counted in seconds: long, and meant so.
+            return ""
         if 0 < seconds < low or seconds > high:
             return f"{say_seconds(seconds)} is outside of the sensible {say_seconds(low)} to {say_seconds(high)}"
         return ""
