@@ -50,6 +50,7 @@ DEFAULT_TEST_PATHS = (
     "**/fixtures/**",
     "**/scripts/**",
     "**/buildSrc/**",
+    "**/.mvn/**",
     "**/examples/**",
     "example/**",
     "samples/**",

@@ -222,6 +222,8 @@ class EndlessWaits:
             )
         if cause == "message" and (_is_pause(wait) or self._is_own_job(wait.site) or self._answered_here(wait)):
             return None
+        if cause == "message" and self._was_told(wait):
+            return None
         if cause == "message" and wait.site.loop is not None and wait.fn in self._starters and self._is_gate(wait):
             return None
         way = self._way(wait.fn, waits_for_message=cause == "message", looped=wait.site.loop is not None)
@@ -287,6 +289,26 @@ class EndlessWaits:
             and dotted(other.call.fn).startswith(base + ".")
             and any(entry.does == "cancel" for _, entry in self.program.described(other, doing("cancel")))
             for other in wait.fn.body.calls
+        )
+
+    def _was_told(self, wait: Wait) -> bool:
+        """Whether all that is waited for was done before: what tells it runs for each element of a stream, which ended above."""
+        name = _lock_name(wait.site.call, wait.fn)
+        told = [
+            (fn, site)
+            for fn in wait.fn.module.functions
+            if fn.is_inside(wait.fn)
+            for site in fn.body.calls
+            if site is not wait.site and _lock_name(site.call, fn) == name
+        ]
+        return bool(name[1] and told) and all(
+            (runs := self.program.sizes.streams.round_of(fn)) is not None
+            and runs.site.fn is wait.fn
+            and runs.site.call.end <= wait.site.call.at
+            and isinstance(runs.site.stmt, f.Do)
+            and runs.site.stmt.value is runs.site.call  # What gives a stream only runs with what comes behind it.
+            and all(arm.kind in ("root", "final") for arm in site.arm.chain())
+            for fn, site in told
         )
 
     # ------------------------------------------------------------ loops whose job is to wait

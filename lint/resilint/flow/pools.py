@@ -339,6 +339,8 @@ class Pools:
             return False
         if self._is_of_others(text, fn, pool):
             return False
+        if fn.module is not pool.fn.module and text.partition(".")[0] in {klass.name for klass in fn.module.classes}:
+            return False  # A static field of a class of its own file.
         if fn.module is pool.fn.module or fn.module.language != "java" or "." in text.removeprefix("this."):
             return True
         return text in fn.module.imports or any(
@@ -520,7 +522,8 @@ class Pools:
         if pool.local:
             # A list that lies in memory makes no queue longer than itself.
             return site.fn is not pool.fn and not looped and not self._is_started(site.fn)
-        return not _ONCE.match(family(site.fn).name)
+        entry = self.program.entries.get(family(site.fn))
+        return not _ONCE.match(family(site.fn).name) and (entry is None or entry.kind != "startup")
 
     def _is_started(self, fn: Fun) -> bool:
         return any(fn in bodies for bodies in self._starts.values())
