@@ -96,6 +96,7 @@ _TEXT = re.compile(
 )
 _DOCKERFILE = re.compile(r"(?:Dockerfile|Containerfile)(?:\.[^/]+)?|[^/]+\.[Dd]ockerfile")
 _GENERATED_NAME = re.compile(r".*(?:_pb2|_pb2_grpc)\.py|.*\.pb(?:\.gw)?\.go|.*_grpc\.pb\.go|zz_generated[^/]*\.go|.*[._-]min\.\w+")
+_APACHE = frozenset({"apache", "apache2", "httpd"})
 _NGINX_BLOCK = re.compile(rb"^[ \t]*(?:http|server|stream|events|upstream[ \t]+\S+|location[ \t][^{\n]*)[ \t\r\n]*\{", re.MULTILINE)
 _INI_FIRST = re.compile(rb"\A(?:[ \t]*(?:[#;][^\n]*)?\r?\n)*[ \t]*\[[^\]\n]+\]")
 _XML_ROOT = re.compile(
@@ -294,7 +295,8 @@ def kind_of_name(path: str) -> str | None:
     if name == "pom.xml":
         return "xml"
     if name.endswith(".conf"):
-        by_place = "nginx" in folders or "conf.d" in folders or "sites-enabled" in folders or "sites-available" in folders
+        # Sites are Apache's too: there the content decides.
+        by_place = "nginx" in folders or ("conf.d" in folders and _APACHE.isdisjoint(folders))
         return "nginx" if name.startswith("nginx") or by_place else None
     dot = name.rfind(".")
     kind = _SUFFIXES.get(name[dot:].lower()) if dot > 0 else None

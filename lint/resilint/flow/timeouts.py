@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +37,10 @@ TIME = frozenset(
     | {"pool_wait", "wait", "deadline", "request", "elapsed"}
 )
 """Slots that hold a time which ends a wait."""
+
+
+_LINES = re.compile(r"a?iter_?lines|readlines?|a?iter_?sse|events?", re.IGNORECASE)
+"""Calls that give what a stream brings line by line, or event by event."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ class Timeouts:
             return
         for way in wait.ways:
             if way.reason == "disabled":
-                if wait.fn.module.is_test and self._is_put_back(way.where):
+                if (wait.fn.module.is_test and self._is_put_back(way.where)) or self._is_listened_to(*way.where):
                     continue
                 use = "query" if wait.kind == "query" else ""
                 self._add_disabled(way.where, wait.api, wait.kind, way.confidence, way.steps, way.row, use)
@@ -404,13 +409,16 @@ class Timeouts:
         for found in all_found:
             slot = found.slot
             if slot.mismatch and slot.bound.slot in TIME:
-                self._mismatch(found)
+                if not _is_meant(found):
+                    self._mismatch(found)
             elif slot.state == "disabled" and slot.bound.slot == "pool_wait":
                 if (found.where[0], id(found.where[1])) not in off:
                     self._waits_for_connection(found)
             elif (
                 slot.state == "disabled"
                 and slot.bound.slot in TIME
+                and not self._keeps_idle(found)
+                and not self._is_listened_to(*found.where)
                 and not self._covered(found)
                 and not _is_read_for(found, all_found)
                 and not self._is_put_back(found.where)
@@ -424,6 +432,24 @@ class Timeouts:
                     hops = hops[:-1]  # that is the finding's own place
                 steps = self.program.trace(hops)
                 self._add_disabled((fn, node), found.api, "", confidence, steps, slot.bound, self._use(found))
+
+    def _keeps_idle(self, found: WrittenSlot) -> bool:
+        """Whether what is switched off only ends connections that nobody uses, of a client: no call waits for that."""
+        kind = self.program.knowledge.of(found.where[0].module.language).type(found.api)
+        return found.slot.bound.slot == "idle" and kind is not None and kind.role in ("limits", "client")
+
+    def _is_listened_to(self, fn: Fun, node: f.Node) -> bool:
+        """Whether what has no end is a stream that is read line by line, as events come: it stays open by design."""
+        around = [site for site in fn.body.calls if site.call.at <= node.at and node.end <= site.call.end]
+        if not any(entry.streams for site in around[-1:] for _, entry in self.program.described(site)):
+            return False
+        return any(
+            isinstance(stmt, f.Loop)
+            and isinstance(stmt.iter, f.Call)
+            and _LINES.fullmatch(last_name(stmt.iter.fn))
+            and stmt.at > node.at
+            for stmt, _ in fn.body.stmts
+        )
 
     def _is_put_back(self, where: tuple[Fun, f.Node]) -> bool:
         """Whether a test gives a default of the whole process back what it had before: it undoes what it did."""
@@ -544,6 +570,15 @@ def _is_read_for(found: WrittenSlot, others: list[WrittenSlot]) -> bool:
         and other.slot.state == "finite"
         for other in others
     )
+
+
+def _is_meant(found: WrittenSlot) -> bool:
+    """Whether a time that seems too long was counted out in its unit: `60 * 60 * 24` seconds, or `2**32`, which is for ever."""
+    node, unit = found.where[1], found.slot.bound.unit
+    numbers = {part.value for part in walk(node) if isinstance(part, f.Lit)} if isinstance(node, f.Bin) else set()
+    if isinstance(node, f.Bin) and node.op == "**":
+        return isinstance(node.left, f.Lit) and node.left.value == 2
+    return unit == "s" and bool(numbers & {60, 3600, 86400}) and 1000 not in numbers
 
 
 def _severity(fn: Fun) -> Severity | None:
