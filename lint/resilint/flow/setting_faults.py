@@ -382,9 +382,7 @@ class SettingFaults:
         words = any_of(*(word.encode() for word in entry.unless))
         below = project + "/" if project else ""
         return any(
-            path.startswith(below)
-            and (facts.kind == "java" or self.surfaces.is_read(path))
-            and self.program.says(path, words)
+            path.startswith(below) and (facts.kind == "java" or self.surfaces.is_read(path)) and self.program.says(path, words)
             for path, facts in self.program.files.items()
         )
 

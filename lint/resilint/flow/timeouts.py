@@ -574,11 +574,13 @@ def _is_read_for(found: WrittenSlot, others: list[WrittenSlot]) -> bool:
 
 def _is_meant(found: WrittenSlot) -> bool:
     """Whether a time that seems too long was counted out in its unit: `60 * 60 * 24` seconds, or `2**32`, which is for ever."""
-    node, unit = found.where[1], found.slot.bound.unit
-    numbers = {part.value for part in walk(node) if isinstance(part, f.Lit)} if isinstance(node, f.Bin) else set()
-    if isinstance(node, f.Bin) and node.op == "**":
+    node, row, number = found.where[1], found.slot.bound, found.slot.number
+    if not isinstance(node, f.Bin) or number is None or row.plausible is None or row.unit != "s" or number <= row.plausible[1]:
+        return False
+    if node.op == "**":
         return isinstance(node.left, f.Lit) and node.left.value == 2
-    return unit == "s" and bool(numbers & {60, 3600, 86400}) and 1000 not in numbers
+    factors = {part.value for part in walk(node) if isinstance(part, f.Lit)}
+    return bool(factors & {60, 3600, 86400}) and 1000 not in factors
 
 
 def _severity(fn: Fun) -> Severity | None:
