@@ -186,7 +186,8 @@ class Blocking:
             # A decorator's wrapper runs the function in whose place it was called, not all that are decorated.
             callees = [callee for callee in callees if callee.name == around]
         for callee in callees:
-            if callee not in self._blocked:
+            # What tests and examples do in the place of a method, the service does not.
+            if callee not in self._blocked or (callee.module.is_test and not site.fn.module.is_test):
                 continue
             way = self._way_in(callee, depth - 1, site.last)
             if way is not None and not (_has_ended(site) and way[0].rpartition(".")[2] in _COLLECTS):
@@ -415,8 +416,17 @@ class Blocking:
 
 
 def _under_async(site: CallSite) -> bool:
-    """Whether a call stands in the head of an `async with` or `async for`, or inside an `await`."""
+    """Whether a call stands in the head of an `async with` or `async for`, inside an `await`, or gives what an exit stack enters
+    that way."""
     stmt = site.stmt
+    if any(
+        isinstance(node, f.Call)
+        and last_name(node.fn) == "enter_async_context"
+        and node.args
+        and _holds(node.args[0].value, site.call)
+        for node in walk(stmt)
+    ):
+        return True
     if isinstance(stmt, f.With) and stmt.is_async:
         return any(item.value.at <= site.call.at < item.value.end for item in stmt.items)
     if isinstance(stmt, f.Loop) and stmt.is_async and stmt.iter is not None:

@@ -1364,6 +1364,9 @@ class Resolver:
                 for flow in self.name(name, test, frame):
                     if isinstance(flow.thing, Unknown):
                         yield flow
+                    elif isinstance(flow.thing, Obj) and dotted(test) == name:
+                        # An object is true, and a descriptor stands for anything.
+                        yield flow._replace(thing=Unknown("an object"))
                     elif _admits(flow.thing, test, not polarity, name):
                         yield flow._replace(thing=Absent())
                 return
