@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
+from resilint.flow.deadlines import is_awaited
 from resilint.flow.errors import (
     BOTH,
     CALLER,
@@ -683,7 +684,7 @@ class AfterCancel:
 
     def _interrupted(self, site: CallSite, fn: Fun) -> bool:
         """Whether the end of the task around interrupts a call: an awaited one, or any in code that does not await."""
-        if fn.head.is_async and not site.awaited:
+        if fn.head.is_async and not is_awaited(site):
             return False
         if fn.module.language == "java":
             return self.errors.throws_interrupt(site)

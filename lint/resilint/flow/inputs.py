@@ -178,11 +178,24 @@ class Sizes:
             ):
                 return self.number(expr, frame)
         size = self.of(expr, frame)
-        if size.kind in ("unknown", "none") and isinstance(expr, f.Ref):
+        if size.kind in ("unknown", "none", "held") and isinstance(expr, f.Ref):
             size = self._rows(expr.name, expr.at, frame) or size
+            if self._is_stream(expr, frame):
+                return Size("event")
         if is_async and not size.grows:
             return Size("event") if size.kind in ("unknown", "none") else size
         return size
+
+    def _is_stream(self, expr: f.Expr, frame: Frame) -> bool:
+        """Whether what is gone over is a connection or client of a library itself: it brings what its peer sends, until that ends."""
+        table = self.resolver.table(frame.fn.module)
+        made = [flow.thing for flow in self.resolver.ask(expr, frame)] if frame.fn.module.language == "python" else []
+        kinds = [table.type(self.resolver.external_type(thing)) for thing in made if isinstance(thing, Obj)]
+        return (
+            bool(kinds)
+            and len(kinds) == len(made)
+            and all(kind is not None and kind.role in ("client", "connection") and kind.protocol is not None for kind in kinds)
+        )
 
     # ------------------------------------------------------------ expressions
 

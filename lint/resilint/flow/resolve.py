@@ -1054,7 +1054,22 @@ class Resolver:
             out.extend(flow._replace(default=True) for flow in self._bound(param, args, fn, inner, site.call))
         return union(out, unknown("a parameter that no call here sets", unit_of_name(param.name)))
 
+    def _of_decorators(self, param: f.Param, fn: Fun) -> Flows:
+        """What a decorator that takes arguments is given where it stands: `@again(6, pause=0.1)`."""
+        out: list[Flow] = []
+        for decorated in self.names.decorated.get(fn.name, ()):
+            scope = self.frame(decorated.module.functions[max(decorated.head.parent, 0)])
+            for call in decorated.head.decorators if not decorated.module.is_test else ():
+                if not isinstance(call, f.Call) or last_name(call.fn) != fn.name:
+                    continue
+                if any(isinstance(x.thing, FnVal) and x.thing.fn is fn for x in self.value(call.fn, scope)):
+                    args = self.binds(call, scope)
+                    out.extend(self._bound(param, args, fn, self._intern(Frame(fn, call, scope, args)), call))
+        return union(out)
+
     def _uncalled(self, param: f.Param, fn: Fun, frame: Frame) -> Flows:
+        if fn.module.language == "python" and (found := self._of_decorators(param, fn)):
+            return found
         if fn.module.language == "java" and (wired := wired_parameter(self.wiring, param, frame)):
             return wired
         kind = self.resolve_type(param.type, fn) if param.type is not None else None
