@@ -82,6 +82,7 @@ class WrittenLimit:
     row: DeadlineRow
     library: Library
     seconds: float
+    """`inf`: it is switched off."""
     path: str
     span: Span
     confidence: Confidence
@@ -89,6 +90,8 @@ class WrittenLimit:
     steps: tuple[Step, ...] = ()
     share: int = 1
     default: bool = False
+    said: str = ""
+    """The setting as it is written, of a document."""
 
 
 class Aboves:
@@ -405,8 +408,17 @@ class Aboves:
 
     @cached_property
     def _written(self) -> tuple[WrittenLimit, ...]:
-        found = [*self._of_surfaces(), *self._of_documents()]
+        found = [*self._of_surfaces(), *(figure for figure in self._in_documents if figure.seconds < inf)]
         return tuple(sorted(found, key=lambda figure: (figure.span, figure.row.what)))
+
+    @cached_property
+    def switched_off(self) -> list[WrittenLimit]:
+        """What documents write to have no limit."""
+        return [figure for figure in self._in_documents if figure.seconds == inf]
+
+    @cached_property
+    def _in_documents(self) -> list[WrittenLimit]:
+        return list(self._of_documents())
 
     def _of_surfaces(self) -> Iterator[WrittenLimit]:
         for row, library in self._rows:
@@ -542,8 +554,10 @@ class Aboves:
             place_of = found if found is not None else default_of if row.default is not None else None
             if place_of is None:
                 continue
-            seconds = judge(bound_of(row), found.text, row.bare).number if found is not None else row.default
-            if seconds is None or not 0 < seconds < inf:
+            judged = judge(bound_of(row), found.text, row.bare) if found is not None else None
+            off = judged is not None and judged.off and not _tells_of_streams(row, settings)
+            seconds = inf if off else judged.number if judged is not None else row.default
+            if seconds is None or not (0 < seconds < inf or off):
                 continue
             texts = [s.text for s in names] + ([place[-1].partition("#")[0]] if row.named and place else [])
             span = self.program.span(path, min(place_of.key_at, place_of.at), max(place_of.end, place_of.key_end))
@@ -557,7 +571,17 @@ class Aboves:
                     Step(self.program.span(path, shared.key_at, shared.end), f"for up to {count} of them, one after the other"),
                 )
             yield WrittenLimit(
-                row, library, seconds, path, span, sure, tuple(self._behind(row, texts, settings)), steps, count, found is None
+                row,
+                library,
+                seconds,
+                path,
+                span,
+                sure,
+                tuple(self._behind(row, texts, settings)),
+                steps,
+                count,
+                found is None,
+                f"{found.path[-1]}: {found.text}" if found is not None else "",
             )
 
     @staticmethod
@@ -679,6 +703,11 @@ def _named(name: str, inside: list[tuple[Path, f.Setting]], document: list[tuple
     for have, setting in document if anywhere else inside:
         if setting.kind not in ("map", "list") and matches_path(wanted, have):
             yield setting
+
+
+def _tells_of_streams(row: DeadlineRow, document: list[tuple[Path, f.Setting]]) -> bool:
+    patterns = [pattern_of(key) for key in row.streams]
+    return any(prefixes(pattern, have) for pattern in patterns for have, _ in document)
 
 
 def _needs(row: DeadlineRow) -> frozenset[str]:

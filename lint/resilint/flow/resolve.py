@@ -144,8 +144,8 @@ class Resolver:
         self._fields: set[str] | None = None
         self.elements = Elements(self)
         self.java = Java(self)
-        if any(module.language == "java" for module in names.modules.values()):
-            names.java.described = knowledge.of("java").class_names
+        if not names.described and any(module.language == "java" for module in names.modules.values()):
+            names.described = names.java.described = knowledge.of("java").class_names
         self.wiring = Wiring(self)
         self._observers: dict[Fun, list[Fun]] = {}
         self._observed: dict[Fun, frozenset[int]] = {}

@@ -84,6 +84,7 @@ class SettingFaults:
         self._judge_urls()
         self._judge_modules()
         self._judge_commands()
+        self._judge_limits()
         for faults in (self.disabled, self.mismatched, self.endless_waits, self.unlimited_pools, self.unlimited_queues):
             faults.sort(key=lambda fault: (fault.span, fault.message))
 
@@ -306,6 +307,13 @@ class SettingFaults:
                 elif judged.mismatch and judged.number is not None:
                     message = f"{said} is {say_seconds(judged.number)}: {_sensible(row, judged.mismatch)}"
                     self._add(self.mismatched, "RS108", span, message, Value(judged.number, sure))
+
+    def _judge_limits(self) -> None:
+        """What a proxy or gateway is told to wait for without end."""
+        for limit in self.program.above.switched_off:
+            if self.program.in_focus(limit.path):
+                message = f"`{_short(limit.said)}` switches {limit.row.what} off: whoever asks may wait for ever"
+                self._add(self.disabled, "RS104", limit.span, message, Value(inf, limit.confidence, limit.steps))
 
     # ------------------------------------------------------------ servers
 

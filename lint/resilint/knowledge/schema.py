@@ -520,6 +520,8 @@ class DeadlineRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     bare: Unit = "s"
     """Of a number without a unit, where the row takes a duration."""
     disabled: tuple[Scalar | Literal["negative", "zero"], ...] = ()
+    streams: tuple[str, ...] = ()
+    """Keys anywhere in the document that tell of streams, or of another limit for them: with one the limit may well be off."""
     default: float | None = None
     """Seconds where nothing is written but the command, or the block with a name."""
     fallback: bool = False

@@ -63,6 +63,8 @@ class Names:
         """`profile`: the one whose beans are there; `None`: those of all. `is_test_code`: of a file that lies among others."""
         self._source = source
         self._is_test = is_test
+        self.described: frozenset[str] = frozenset()
+        """Canonical names of Java's classes that knowledge describes."""
         self._is_test_code = is_test_code
         self.modules: dict[str, Module] = {}
         self._gomods: dict[str, str] = {}
@@ -226,6 +228,7 @@ class Names:
         """Names in the Java files; made when first asked for."""
         if self._java is None:
             self._java = JavaNames(module for module in self.modules.values() if module.language == "java")
+            self._java.described = self.described
         return self._java
 
     def package_of(self, module: Module) -> Package:
