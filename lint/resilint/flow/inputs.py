@@ -187,7 +187,7 @@ class Sizes:
         return size
 
     def _is_stream(self, expr: f.Expr, frame: Frame) -> bool:
-        """Whether what is gone over is a connection or client of a library itself: it brings what its peer sends, until that ends."""
+        """Whether what is gone over is a connection or client of a library itself: it brings what its peer sends."""
         table = self.resolver.table(frame.fn.module)
         made = [flow.thing for flow in self.resolver.ask(expr, frame)] if frame.fn.module.language == "python" else []
         kinds = [table.type(self.resolver.external_type(thing)) for thing in made if isinstance(thing, Obj)]

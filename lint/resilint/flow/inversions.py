@@ -17,6 +17,7 @@ from resilint.link.code import Fun
 from resilint.model import Confidence, Span, Step, Value
 
 if TYPE_CHECKING:
+    from resilint.flow.slots import Source
     from resilint.program import Program
 
 _OTHERS = 4
@@ -46,7 +47,7 @@ class Inversions:
         """Deadlines that a single try of everything exceeds already (RS106)."""
         found = [self._fault(cases) for cases in self._by_owner if any(not case.retried for case in cases)]
         return sorted(
-            [*found, *self._endless, *self._pairs.faults(False), *overdue(self.program)],
+            [*found, *self._endless, *self._pairs.faults(False), *overdue(self.program), *self._redelivered],
             key=lambda fault: (fault.span, fault.message),
         )
 
@@ -163,6 +164,42 @@ class Inversions:
         steps += [self._head(other.fn, f"{self._name(other.fn)} can wait for ever, too") for other in cases[1 : _OTHERS + 1]]
         sure = min(above.confidence, Confidence.MEDIUM, wait.confidence)
         return Fault(self._head(case.fn, "").span, message, Value(inf, sure, tuple(steps)))
+
+    @property
+    def _redelivered(self) -> Iterator[Fault]:
+        """Tasks that may work for longer than their broker waits for them: one fault for each such time."""
+        worst: dict[Span, tuple[Above, Fun, Source]] = {}
+        for fn, entry in self.program.entries.items():
+            limits = self.program.above.of(fn) if entry.kind == "worker" and not self.program.is_test(fn) else ()
+            own = next((above for above in limits if above.stops and not above.default), None)
+            if own is None:
+                continue
+            for holder in (maker.holder for maker in entry.makers if maker.holder is not None):
+                for source in self.program.slots.of_object(holder, frozenset({"redelivery"})):
+                    span = self._written(source)
+                    if span is None or own.seconds <= max(slot.number or inf for slot in source.slots):
+                        continue
+                    if span not in worst or own.seconds > worst[span][0].seconds:
+                        worst[span] = (own, fn, source)
+        for span, (own, fn, source) in worst.items():
+            if not (self.program.in_focus(fn) or (self.program.focus is not None and span.path in self.program.focus)):
+                continue
+            what = source.bound.key or source.bound.arg or "redelivery"
+            number = max(slot.number or 0 for slot in source.slots)
+            text = (
+                f"{self._name(fn)} may take {say(own.seconds)} ({own.text}) > {say(number)} of {what}:"
+                " the broker gives it to a second worker while the first is at it"
+            )
+            # Whether a task is acknowledged before it runs, nobody asked.
+            yield Fault(span, text, Value(number, Confidence.MEDIUM, own.steps))
+
+    def _written(self, source: Source) -> Span | None:
+        """Where the one number of a slot stands."""
+        slots = [slot for slot in source.slots if slot.state == "finite" and slot.number is not None and slot.flow is not None]
+        if len(slots) != len(source.slots) or not slots:
+            return None
+        hops = slots[0].flow.hops if slots[0].flow is not None else ()
+        return self.program.span(hops[0].path, hops[0].at, hops[0].end) if hops else None
 
     def _steps(self, case: _Case) -> Iterator[Step]:
         yield self._head(case.fn, f"{self._name(case.fn)}: {self.program.entries[case.fn].because}")

@@ -948,6 +948,10 @@ class Slots:
             written = here is not None and any(s.flow is not None or s.state in ("unknown", "disabled") for s in here.slots)
         if row.field is not None:
             flows = tuple(x for x in self.resolver.written(obj, row.field))
+            if row.key is not None and self.language(obj) == "python":
+                # The field holds a mapping: what stands there under the key counts, and nothing where it has none.
+                looked = [(x, self.resolver.keyed(x.thing, row.key) if isinstance(x.thing, Obj) else None) for x in flows]
+                flows = tuple(y for x, got in looked for y in ((x,) if got is None else got))
             if flows:
                 fn = where[0] if where is not None else None
                 if fn is not None:

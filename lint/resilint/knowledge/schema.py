@@ -55,6 +55,7 @@ SlotName = Literal[
     "ttl",
     "keepalive",
     "close",
+    "redelivery",  # after which a broker gives a message that nobody has acknowledged to somebody else
 ]
 
 Unit = Literal["s", "ms", "us", "ns", "min", "h", "dur", "count", "bool", "bytes"]
