@@ -750,7 +750,7 @@ class Slots:
         if entry is not None and name and self.language(obj) == "python":
             yield from self._of_classes(obj, table, name, binds, wanted)
         if where is not None or obj.kind == "instance":
-            yield from self._of_default_parts(obj, table, name, binds, wanted)
+            yield from self._of_default_parts(obj, table, name, binds, wanted, where)
         maker = table.call(obj.maker.partition("#")[0]) if obj.maker else None
         if maker is not None and obj.kind == "call" and where is not None and binds is not None:
             made = [r for r in maker.bounds if r.slot in wanted]
@@ -763,10 +763,22 @@ class Slots:
             yield from self.of_object(obj.parent, wanted)
 
     def _of_default_parts(
-        self, obj: Obj, table: Table, name: str, binds: tuple[Bind, ...] | None, wanted: frozenset[str]
+        self,
+        obj: Obj,
+        table: Table,
+        name: str,
+        binds: tuple[Bind, ...] | None,
+        wanted: frozenset[str],
+        where: tuple[Fun, f.Node] | None,
     ) -> Iterator[Source]:
         """The times that what stands in the place of a part gives by itself where no part was given."""
         for part in (part for level in table.mro(name) for part in level.parts if part.default is not None) if name else ():
+            if part.setter is not None and part.arg is None and part.pos is None and part.field is None:
+                # Only the setter can give one: where it is not called, the default stands there, with its limits or without.
+                if not any(True for _ in self.method_calls(obj, part.setter)):
+                    rows = (row for row in table.bounds(part.default or "?") if row.slot in wanted & DEFAULT_TIMES)
+                    yield from (source for row in rows if (source := self._default(row, obj, where)) is not None)
+                continue
             if not (part.arg or part.field) or (part.arg is not None and binds is None):
                 continue
             given = part.arg is not None and binds is not None and any(self.find_bind(part.arg, part.pos, binds))
