@@ -1170,13 +1170,16 @@ class Slots:
             for flow in flows:
                 if isinstance(flow.thing, Obj) and flow.thing not in seen:
                     seen.add(flow.thing)
-                    yield None if self._is_strange(flow.thing, table) else flow.thing
+                    yield None if self._is_strange(flow.thing, table, name) else flow.thing
                 elif isinstance(flow.thing, Unknown) and not any(isinstance(x.thing, Obj) for x in flows):
                     yield None
 
-    def _is_strange(self, part: Obj, table: Table) -> bool:
+    def _is_strange(self, part: Obj, table: Table, whole: str) -> bool:
         """Whether nothing is known of a part: of a class of the program whose base nobody described, or given by somebody else's
-        function."""
+        function. What a server is given to call, whoever made it, holds no limit of the server's own."""
+        kind = table.type(whole)
+        if kind is not None and kind.role == "server" and not isinstance(part.type, Klass):
+            return False
         if table.type(self.resolver.external_type(part)) is not None:
             return False
         return isinstance(part.type, Klass) or (part.kind == "call" and table.call(part.maker.partition("#")[0]) is None)
