@@ -647,8 +647,8 @@ class Sizes:
         if size.kind in ("input", "data", "parameter"):
             return size
         if not sites:
-            if param.default is not None and not _is_null(param.default):
-                return CONFIGURED
+            if (param.default is not None and not _is_null(param.default)) or param.kind == "*":
+                return CONFIGURED  # `*channels`: whoever calls it writes them down one by one
             if entry is not None:
                 return UNKNOWN
             return Size(
