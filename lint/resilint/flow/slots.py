@@ -25,6 +25,7 @@ from resilint.flow.values import (
     FnVal,
     Frame,
     Hop,
+    ModVal,
     Null,
     Num,
     Obj,
@@ -164,6 +165,8 @@ def _receiver(call: f.Node, frame: Frame) -> Bind | None:
     return Bind(f.Ref(call.fn.at, call.fn.at + len(base.encode()), base), frame) if base else None
 
 
+_SETS_NAMES = frozenset({"exec", "globals", "locals", "setattr", "vars"})
+"""Calls by which a module gives itself names that nobody sees."""
 DEFAULT_TIMES = frozenset({"total", "read", "write", "connect", "io", "deadline"})
 """Slots that a part which nobody gave fills too: its numbers of connections are counted where they are compared."""
 
@@ -1043,13 +1046,46 @@ class Slots:
             bind, spread = self.given_to_setter(row, binds)
             if bind is None and row.arg is not None and not spread:
                 continue  # A method that does something else and takes the value beside: here it is not given.
-            if bind is not None:
+            if bind is not None and row.names_in:
+                yield from self._named_in(row, bind, obj, site)
+            elif bind is not None:
                 flows = self.in_unit(row, self.resolver.ask(bind.expr, bind.frame), binds)
                 yield from self.classified(row, flows, obj, (site.fn, bind.expr))
             elif binds:
                 yield Slot("unknown", row, None, None, obj, (site.fn, site.call))
             else:
                 yield Slot("finite", row, None, None, obj, (site.fn, site.call))
+
+    def _named_in(self, row: Bound, bind: Bind, obj: Obj, site: CallSite) -> Iterator[Slot]:
+        """What a module or class of settings that is handed over has for a slot; nothing where it is read whole and has none."""
+        for flow in self.resolver.ask(bind.expr, bind.frame):
+            found = self._names_of(flow.thing, row.names_in, site.fn.module)
+            if found is None:
+                yield Slot("unknown", row, None, None, obj, (site.fn, bind.expr))
+            for name, expr, frame in found or ():
+                named = structs.replace(row, arg=name)
+                yield from self.classified(named, self.resolver.ask(expr, frame), obj, (frame.fn, expr))
+
+    def _names_of(self, thing: Thing, names: tuple[str, ...], importer: Module) -> list[tuple[str, f.Expr, Frame]] | None:
+        """The values of names in a module or class of settings, named or handed over; `None` where more may stand there."""
+        if isinstance(thing, Text):
+            named = self.program.names.python_module(importer, thing.whole) if thing.whole else None
+            thing = ModVal(named) if isinstance(named, Module) else thing
+        if isinstance(thing, ClassVal):
+            classes, others = self.resolver.mro(thing.klass)
+            if others:
+                return None
+            fields = [(name, k.module, k.fields[name].init) for k in classes for name in names if name in k.fields]
+            values = [(name, init, self.resolver.frame(module.functions[0])) for name, module, init in fields if init is not None]
+            return values if len(values) == len(fields) else None
+        if not isinstance(thing, ModVal) or isinstance(thing.module, str):
+            return None
+        module, top = thing.module, thing.module.functions[0]
+        if "*" in module.imports or not module.imports.keys().isdisjoint(names) or not _SETS_NAMES.isdisjoint(top.head.calls):
+            return None
+        made = [(name, d) for name in names for d in top.body.definitions.get(name, ())]
+        values = [(name, d.expr, self.resolver.frame(top)) for name, d in made if d.kind == "value" and d.expr is not None]
+        return values if len(values) == len(made) else None
 
     def in_unit(self, row: Bound, flows: Flows, binds: tuple[Bind, ...]) -> Flows:
         """A number in the unit that an argument beside it names."""
