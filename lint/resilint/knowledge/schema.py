@@ -100,7 +100,7 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Key of a settings file, dotted, `*` for a name of the user's (`server.tomcat.threads.max`); spelled relaxed where the
     framework reads it so."""
     names_in: tuple[str, ...] = ()
-    """The setter takes a module or class of settings, or a text that names such a module; of these names there one fills the slot."""
+    """The setter takes a module or class of settings, or the name of such a module; of these names there one fills the slot."""
     variable: str | None = None
     """Beside another place: an environment variable out of which the library takes the value itself where code writes none."""
     arity: tuple[int, ...] = ()
