@@ -17,6 +17,12 @@ from pathlib import Path
 CACHE = Path(__file__).resolve().parent / ".cache"
 COPY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.0:copy"
 COMMENTS = {".py": b"#", ".go": b"//", ".java": b"//"}
+FUNCTIONS = {
+    ".py": b"def added_by_the_benchmark(text):\n    return len(text)\n",
+    ".go": b"func addedByTheBenchmark(text string) int {\n\treturn len(text)\n}\n",
+    ".java": b"class AddedByTheBenchmark {\n    int of(String text) {\n        return text.length();\n    }\n}\n",
+}
+"""Code that a change adds to the end of a file."""
 
 
 class Unavailable(Exception):

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import corpora, gauge, rivals, table
-from benchmarks.corpora import COMMENTS, CORPORA, Unavailable
+from benchmarks.corpora import COMMENTS, CORPORA, FUNCTIONS, Unavailable
 from benchmarks.gauge import Command, Failed
 from benchmarks.table import Row, Step, Target, Tree
 
@@ -120,13 +120,13 @@ def code_read(folder: Path, suffix: str) -> int:
 
 
 @contextmanager
-def one_changed(folder: Path, suffix: str) -> Iterator[None]:
-    """The file of middling size ends in another line, for as long as this lasts."""
+def one_changed(folder: Path, suffix: str, added: bytes) -> Iterator[None]:
+    """The file of middling size ends in this and a comment that no other run has seen, for as long as this lasts."""
     files = sorted((path.stat().st_size, path) for path in corpora.code_in(folder, suffix))
     path = files[len(files) // 2][1]
     text = path.read_bytes()
     try:
-        path.write_bytes(text + b"\n" + COMMENTS[suffix] + f" {time.time_ns()}\n".encode())
+        path.write_bytes(text + b"\n" + added + COMMENTS[suffix] + f" {time.time_ns()}\n".encode())
         yield
     finally:
         path.write_bytes(text)
@@ -156,9 +156,13 @@ def measure_tree(found: Found, name: str, folder: Path, suffix: str, given: argp
             own.cpu.append(cold.cpu)
             own.findings = len(json.loads(cold.output)["findings"])
             own.unchanged.append(gauge.timed(command).seconds)
-            with one_changed(folder, suffix):
+            with one_changed(folder, suffix, b""):
+                own.commented.append(gauge.timed(command).seconds)
+            gauge.timed(command)
+            with one_changed(folder, suffix, FUNCTIONS[suffix]):
                 own.changed.append(gauge.timed(command).seconds)
-            tell(f"  resilint {own.cold[-1]:.2f} s cold, {own.unchanged[-1]:.2f} s unchanged, {own.changed[-1]:.2f} s one changed")
+            tell(f"  resilint {own.cold[-1]:.2f} s cold, {own.unchanged[-1]:.2f} s unchanged")
+            tell(f"  {own.commented[-1]:.2f} s with a comment more, {own.changed[-1]:.2f} s with a function more")
         if given.code != SOURCES:
             with tempfile.TemporaryDirectory() as work:
                 cold = gauge.timed(checked(folder, Path(work), given.jobs, SOURCES))
@@ -195,7 +199,9 @@ def measure_rival(rival: rivals.Rival, row: Row, folder: Path, suffix: str) -> N
             kept = rival.kept(folder, suffix, here)
             gauge.timed(kept)
             row.unchanged.append(gauge.timed(kept).seconds)
-            with one_changed(folder, suffix):
+            with one_changed(folder, suffix, b""):
+                row.commented.append(gauge.timed(kept).seconds)
+            with one_changed(folder, suffix, FUNCTIONS[suffix]):
                 row.changed.append(gauge.timed(kept).seconds)
 
 
@@ -288,7 +294,8 @@ def targets_of(found: Found) -> list[Target]:
         asked.append(Target(f"{name}: cold ÷ parse", 1.7, ratio(cold, found.parses[name]), ""))
         asked.append(Target(f"{name}: cold ÷ semgrep", 0.5, ratio(cold, table.middle(semgrep.cold) if semgrep else None), ""))
         asked.append(Target(f"{name}: nothing changed, {trees[name].files:,} files", 0.2, table.middle(own.unchanged), "s"))
-        asked.append(Target(f"{name}: one file changed", 0.6, table.middle(own.changed), "s"))
+        asked.append(Target(f"{name}: one file changed, a comment more", 0.6, table.middle(own.commented), "s"))
+        asked.append(Target(f"{name}: one file changed, a function more", 0.6, table.middle(own.changed), "s"))
         per_million = None if own.largest is None else own.largest / table.MB / trees[name].lines * 1e6
         asked.append(Target(f"{name}: peak memory for a million lines", 300, per_million, "MB"))
     many = next((step for step in found.steps if step.files >= 10_000), None)

@@ -119,8 +119,8 @@ def test_no_two_files_of_copies_have_the_same_bytes(tmp_path: Path) -> None:
 def test_a_changed_file_has_its_bytes_again_also_after_a_failure(tmp_path: Path) -> None:
     for name, text in (("small.py", ""), ("middle.py", "x = 1\n"), ("large.py", "x = 1\n" * 9)):
         (tmp_path / name).write_text(text, "utf-8")
-    with pytest.raises(RuntimeError), speed.one_changed(tmp_path, ".py"):
-        assert (tmp_path / "middle.py").read_text("utf-8").startswith("x = 1\n\n# ")
+    with pytest.raises(RuntimeError), speed.one_changed(tmp_path, ".py", b"y = 2\n"):
+        assert (tmp_path / "middle.py").read_text("utf-8").startswith("x = 1\n\ny = 2\n# ")
         raise RuntimeError
     assert (tmp_path / "middle.py").read_text("utf-8") == "x = 1\n"
 
@@ -197,7 +197,7 @@ def test_a_target_is_met_at_its_figure_and_never_unmeasured() -> None:
 
 
 def test_targets_are_computed_from_what_was_measured() -> None:
-    own = Row("salt", "resilint", cold=[3.0], unchanged=[0.1], changed=[0.7], largest=400_000_000)
+    own = Row("salt", "resilint", cold=[3.0], unchanged=[0.1], commented=[0.5], changed=[0.7], largest=400_000_000)
     found = Found(
         trees=[Tree("salt", 3002, 2_000_000, 1)],
         parses={"salt": 2.0},
@@ -210,7 +210,8 @@ def test_targets_are_computed_from_what_was_measured() -> None:
     assert verdicts["salt: cold ÷ parse"] == (1.5, "met")
     assert verdicts["salt: cold ÷ semgrep"] == (3 / 7, "met")
     assert verdicts["salt: peak memory for a million lines"] == (200.0, "met")
-    assert verdicts["salt: one file changed"] == (0.7, "**missed**")
+    assert verdicts["salt: one file changed, a comment more"] == (0.5, "met")
+    assert verdicts["salt: one file changed, a function more"] == (0.7, "**missed**")
     assert verdicts["nothing changed, 12,000 files"] == (0.29, "met")
     assert verdicts["cold of 8 copies ÷ one"] == (9.5, "**missed**")
     assert verdicts["editor, change to diagnostics, p95"] == (200.0, "**missed**")
@@ -256,5 +257,5 @@ def test_a_small_tree_is_measured_from_end_to_end(tmp_path: Path) -> None:
     own = next(row for row in found.rows if row.program == "resilint")
     assert (own.read, own.findings) == (1, 1)
     assert own.largest is not None and own.together is not None and own.together >= own.largest > 10_000_000
-    assert len(own.cold) == len(own.unchanged) == len(own.changed) == 1
+    assert len(own.cold) == len(own.unchanged) == len(own.commented) == len(own.changed) == 1
     assert (tree / "app.py").read_text("utf-8").endswith("example.com/')\n")
