@@ -154,6 +154,7 @@ class Program:
             modules = self.names.modules
             old = modules.get(path)
             self.names.replace(path, facts)
+            other.looks.forget(path)
             other._lines.pop(path, None)
             new = self.names.modules.get(path)
             if self.names.modules is not modules or (old is None) != (new is None):

@@ -178,7 +178,10 @@ def test_ratios_are_those_to_the_parse_of_the_same_tree() -> None:
     ]
     lines = table.programs(rows, {"salt": 2.2}).splitlines()
     assert lines[2] == "| salt | tree-sitter | parse, one core | 3,002 | – | 2.20 s | 1.00 | – | – | – | – | – | – |"
-    assert lines[3] == "| salt | resilint | all stable | 3,002 | 57 | 5.00 s | 2.27 | 9.00 s | 0.21 s | 0.50 s | 5.10 s | 250 MB | 330 MB |"
+    assert (
+        lines[3]
+        == "| salt | resilint | all stable | 3,002 | 57 | 5.00 s | 2.27 | 9.00 s | 0.21 s | 0.50 s | 5.10 s | 250 MB | 330 MB |"
+    )
     assert lines[4] == "| salt | bandit | B113 | 3,002 | 8 | 61 s | 28 | – | – | – | – | – | – |"
 
 

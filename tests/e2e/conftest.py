@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from resilint import Confidence, Finding, Rule, Severity, Step, Value, registry
 from resilint.cli import main
 from resilint.engine_rules import ENGINE_RULES
 from resilint.knowledge import Knowledge, load
+from resilint.link.looks import Looks
 from resilint.run import Reading, Texts
 from resilint.settings import Settings
 
@@ -26,6 +28,10 @@ class ToyProgram:
     texts: Texts
     paths: list[str]
     knowledge: Knowledge | None
+    names: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(modules={}))
+
+    def __post_init__(self) -> None:
+        self.looks = Looks(self.texts.source)
 
     def unasked(self) -> ToyProgram:
         return self
@@ -38,7 +44,7 @@ class ToyProgram:
 
     def places(self, word: str) -> Iterator[Any]:
         for path in self.paths:
-            data = self.texts.source(path)
+            data = self.looks.source(path)
             for match in re.finditer(rf"\b{word}\(".encode(), data):
                 yield self.texts.lines(path).span(path, match.start(), match.end() - 1)
 
