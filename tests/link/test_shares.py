@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from resilint import facts as f
 from resilint.link.code import Fun
 from resilint.program import Program
@@ -57,3 +58,33 @@ def test_callers_are_the_same_whatever_was_asked_before(linked: Linked) -> None:
     after = program.resolver.callers(remove)
     assert [site.fn for _, site, _, _ in alone[0]] == [site.fn for _, site, _, _ in after[0]]
     assert [site.fn.name for _, site, _, _ in after[0]] == ["delete"]
+
+
+_SERVED = """
+    from http.server import BaseHTTPRequestHandler
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.{receiver}.handle_event(5)
+    """
+_SERVICE = """
+    class Service:
+        def handle_event(self, seconds):
+            return seconds
+    """
+
+
+@pytest.mark.parametrize("receiver", ["server.app.service", "server", "server.service()", "server.services[0]"])
+def test_what_a_library_holds_may_be_an_object_of_the_program(linked: Linked, receiver: str) -> None:
+    program = linked({"page.py": _SERVED.format(receiver=receiver), "service.py": _SERVICE})
+    assert program.resolver.callers(_called(program, "handle_event")) == ([], False)
+
+
+def test_an_object_of_a_librarys_class_is_none_of_the_program(linked: Linked) -> None:
+    page = (
+        _SERVED.format(receiver="own")
+        .replace("self.own", "Elsewhere()")
+        .replace("class Page", "from lib import Elsewhere\n\n    class Page")
+    )
+    program = linked({"page.py": page, "service.py": _SERVICE})
+    assert program.resolver.callers(_called(program, "handle_event")) == ([], True)

@@ -1487,7 +1487,7 @@ class Resolver:
                         if init is fn:
                             out.append((frame, site, args, Obj("new", target.klass, frame, site.call)))
                     elif (
-                        isinstance(target, Unknown)
+                        (isinstance(target, Unknown) or _is_on_anything(target, fn))
                         and shift == "name"
                         and fn.is_method
                         and site.last == fn.name
@@ -3082,6 +3082,15 @@ def _in_question(body: Body, wanted: frozenset[str], observed: frozenset[int], s
     if observed or len(wanted) > 1:
         return [site for site in body.calls if site.last in wanted or site.call.at in observed]
     return body.calls_named(next(iter(wanted)))
+
+
+def _is_on_anything(target: Thing, fn: Fun) -> bool:
+    """Whether a method is called on what an object or function outside the program holds or gives (`self.server.app.stop()`): that
+    may be an object of the program, unless a class of somebody else's made it."""
+    if not isinstance(target, Bound) or fn.module.language != "python":
+        return False
+    obj = target.obj
+    return obj.kind == "call" and not obj.type and not obj.maker.rpartition(".")[2][:1].isupper()
 
 
 def _tests(body: Body, name: str, here: int, since: int) -> list[tuple[f.Expr, bool]]:
