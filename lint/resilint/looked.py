@@ -147,6 +147,8 @@ def unchanged(path: str, look: Look, old: f.FileFacts, new: f.FileFacts, text: b
     for scan, answers in look.marked.items():
         hits = scan.hits(text)
         for index, found in answers.items():
+            if not 0 <= index < len(functions):
+                return None
             first = bisect_left(hits, functions[index].at)
             if (first < len(hits) and hits[first] < functions[index].end) != found:
                 return None

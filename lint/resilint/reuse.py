@@ -119,7 +119,9 @@ class Earlier:
             kept = _DECODER.decode(found) if found is not None else None
         except msgspec.MsgspecError:
             return None
-        return Checked(findings=kept.findings, waits=kept.waits, marks=kept.marks) if kept is not None else None
+        if kept is None or len(kept.marks) != len(kept.findings):
+            return None
+        return Checked(findings=kept.findings, waits=kept.waits, marks=kept.marks)
 
     def keep(self, key: bytes, rules: tuple[Rule, ...], checked: Checked) -> None:
         """Stores what was found, with the marks of the findings and what was looked at.
@@ -157,8 +159,8 @@ class Earlier:
         kept = self.recall(last.found)
         before: dict[str, _File] = {}
         for source in self._sources:
-            file = _FILE.decode(last.files[source.path])
-            if file.kind != source.kind:
+            file = _file(last.files[source.path])
+            if file is None or file.kind != source.kind:
                 return None
             if file.key != self._keys[source.path]:
                 before[source.path] = file
@@ -167,9 +169,9 @@ class Earlier:
         facts = self._cache.get(file.key for file in before.values())
         changed: dict[str, Changed] = {}
         for path, file in before.items():
-            old = _facts(facts.get(file.key))
-            now = old and unchanged(path, _as_look(file, last.scans), old, files[path], texts.source(path))
-            if not now:
+            old, look = _facts(facts.get(file.key)), _as_look(file, last.scans)
+            now = unchanged(path, look, old, files[path], texts.source(path)) if old is not None and look is not None else None
+            if now is None:
                 return None
             changed[path] = now
         findings = moved(kept.findings, changed)
@@ -232,9 +234,23 @@ def _as_file(kind: str, key: bytes, look: Look | None, scans: Mapping[Scan, int]
     )
 
 
-def _as_look(file: _File, scans: list[Scan]) -> Look:
+def _file(stored: msgspec.Raw) -> _File | None:
+    try:
+        return _FILE.decode(stored)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _as_look(file: _File, scans: list[Scan]) -> Look | None:
+    """What was looked at in a file; none if what is stored of it cannot be meant."""
     from resilint.looked import Look
 
+    named = {*file.scans, *(number for number, _ in (*file.said, *file.marked))}
+    if not all(0 <= number < len(scans) and scans[number].is_sound for number in named):
+        return None
+    # Places in a text are patterns' only.
+    if any(scans[number].kind != "pattern" for number, _ in file.marked):
+        return None
     return Look(
         file.whole,
         set(file.bodies),

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import random
 import re
+import sqlite3
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
-from resilint import checking, registry
+from msgspec import structs
+from resilint import checking, registry, reuse
+from resilint.cache import _packed
 from resilint.engine_rules import ENGINE_RULES
 from resilint.knowledge import KnowledgeError
-from resilint.link.looks import Looks, any_of, any_small, matching
+from resilint.link.looks import Looks, Scan, any_of, any_small, matching
 from resilint.run import Result, run
 from resilint.scope import Scope
 from resilint.settings import SettingsError, load
@@ -225,6 +231,49 @@ def test_a_body_that_was_read_is_read_again(tree: Tree) -> None:
 def test_another_call_or_name_is_looked_at(tree: Tree) -> None:
     assert not tree.is_taken_over("client.py", CLIENT.replace("a + 1", "a + size(1)"))
     assert not tree.is_taken_over("client.py", CLIENT.replace("def add", "def more"))
+
+
+def _store(cache: Path, change: Callable[[reuse._Last], reuse._Last]) -> int:
+    """Puts something else in the place of what the last run has looked at, with the sum that belongs to it. How often."""
+    done = 0
+    connection = sqlite3.connect(cache / "facts.sqlite3")
+    with connection:
+        for row, stored in connection.execute("SELECT id, v FROM facts").fetchall():
+            try:
+                last = msgspec.msgpack.decode(zlib.decompress(stored[4:]), type=reuse._Last)
+            except (zlib.error, msgspec.MsgspecError):
+                continue
+            value = zlib.compress(msgspec.msgpack.encode(change(last)))
+            done += connection.execute("UPDATE facts SET v = ? WHERE id = ?", (_packed(value), row)).rowcount
+    connection.close()
+    return done
+
+
+def _each_file(**fields: Any) -> Callable[[reuse._Last], reuse._Last]:
+    def changed(last: reuse._Last) -> reuse._Last:
+        files = {path: msgspec.msgpack.decode(raw, type=reuse._File) for path, raw in last.files.items()}
+        new = {path: msgspec.Raw(msgspec.msgpack.encode(structs.replace(file, **fields))) for path, file in files.items()}
+        return structs.replace(last, files=new)
+
+    return changed
+
+
+NO_STORE_OF_OURS: dict[str, Callable[[reuse._Last], reuse._Last]] = {
+    "a file that is none": lambda last: structs.replace(last, files=dict.fromkeys(last.files, msgspec.Raw(b"\x93\x01\x02\x03"))),
+    "a search that nobody knows": _each_file(scans=(10_000,)),
+    "a search from behind": _each_file(scans=(-1,)),
+    "a function that is not there": _each_file(marked=((0, ((99, True),)),)),
+    "an expression that is none": lambda last: structs.replace(last, scans=[Scan("pattern", (b"(", b"0"))] * len(last.scans)),
+    "an expression without flags": lambda last: structs.replace(last, scans=[Scan("pattern", (b"x",))] * len(last.scans)),
+    "a kind of search that nobody knows": lambda last: structs.replace(last, scans=[Scan("else", (b"x",))] * len(last.scans)),
+    "a search for nothing": lambda last: structs.replace(last, scans=[Scan("stem", (b"",))] * len(last.scans)),
+}
+
+
+@pytest.mark.parametrize("what", sorted(NO_STORE_OF_OURS))
+def test_a_store_that_cannot_be_meant_is_as_good_as_none(tree: Tree, what: str) -> None:
+    assert _store(tree.cache, NO_STORE_OF_OURS[what]) == 1
+    assert not tree.is_taken_over("client.py", CLIENT.replace("a + 1", "a + 2"))
 
 
 def test_files_that_come_or_go_and_other_settings_are_looked_at(tree: Tree) -> None:

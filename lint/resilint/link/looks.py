@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_KINDS = frozenset({"any", "low", "word", "stem"})
 
 
 class Scan(NamedTuple):
@@ -38,6 +39,16 @@ class Scan(NamedTuple):
     def hits(self, text: bytes) -> list[int]:
         """Where each of what it finds begins; of patterns only."""
         return [match.start() for match in self._pattern.finditer(text)]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it can be searched for at all: what comes out of a store may be anything."""
+        if self.kind != "pattern":
+            return self.kind in _KINDS and all(self.words)
+        try:
+            return len(self.words) == 2 and self._pattern is not None
+        except (ValueError, re.error, OverflowError, RecursionError):
+            return False
 
     @property
     def _pattern(self) -> re.Pattern[bytes]:
