@@ -38,7 +38,9 @@ TEST_CODE = (
     "**/src/testFixtures/**",
     "**/src/*-test/**",
     "**/src/*Test/**",
-    "**/src/it/**",
+    "**/src/it/java/**",
+    "**/src/it/resources/**",
+    "**/src/it/*/src/**",
 )
 """Code that a runner of tests runs, judged from the program's root; a Go program among tests is run by hand."""
 DEFAULT_TEST_PATHS = (
@@ -56,7 +58,8 @@ DEFAULT_TEST_PATHS = (
     "samples/**",
     "**/benchmarks/**",
     "**/bench_*.py",
-    "**/docs/**",
+    "docs/**",
+    "**/docs/**/conf.py",
 )
 """Test code and data, examples, benchmarks, one-off scripts and what builds pages: some rules are quiet about them."""
 

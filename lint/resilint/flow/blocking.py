@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from resilint import facts as f
-from resilint.flow.once import ONCE
+from resilint.flow.once import ONCE, is_asked_for
 from resilint.flow.pool_tasks import PoolFault, Task
 from resilint.flow.reach import Reach as NameReach
 from resilint.flow.schemes import leads_nowhere
@@ -56,7 +56,7 @@ class Blocking:
         self.program = program
         self.resolver = program.resolver
         self._ways: dict[tuple[Fun, int, str], Way | None] = {}
-        self._once: dict[Fun, bool] = {}
+        self._once: dict[tuple[Fun, int], bool] = {}
 
     def faults(self) -> Iterator[PoolFault]:
         """Every one of them, in order of path and position."""
@@ -82,19 +82,23 @@ class Blocking:
         """Whether a coroutine runs while the program starts or ends, when nobody else waits for the loop: its name or a framework
         says so, or all that call it do."""
         entry = self.program.entries.get(fn)
-        if entry is not None and entry.kind != "worker":
-            return entry.kind == "startup" or ONCE.match(fn.name) is not None
-        if ONCE.match(fn.name) is not None:
+        if entry is not None and entry.kind == "startup":
             return True
-        if fn not in self._once:
-            self._once[fn] = False  # What calls itself is judged by the others.
-            self._once[fn] = far > 0 and self._called_once(fn, far)
-        return self._once[fn]
+        if ONCE.match(fn.name) is not None:
+            return not is_asked_for(self.program, fn)
+        if entry is not None and entry.kind != "worker":
+            return False
+        # How far it is asked is part of the question: what is found from afar is no answer to what is asked from near.
+        if (fn, far) not in self._once:
+            self._once[fn, far] = far > 0 and self._called_once(fn, far)
+        return self._once[fn, far]
 
     def _called_once(self, fn: Fun, far: int) -> bool:
         callers, whole = self.resolver.callers(fn)
         if not callers or not (whole or fn.name.startswith("_")):
-            return fn.parent is not None and fn.parent.head.kind != "module" and self._runs_once(fn.parent, far - 1)
+            if fn.parent is None or fn.head.decorators or self.resolver.handed_over(fn):
+                return False  # Who is handed a function calls it as often as it likes.
+            return fn.parent.head.kind != "module" and self._runs_once(fn.parent, far - 1)
         return all(caller.fn.head.kind != "module" and self._runs_once(caller.fn, far - 1) for caller, _, _, _ in callers)
 
     def _on_loop(self, fn: Fun, site: CallSite, way: Way, sure: Confidence) -> PoolFault:

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 _GROWS = frozenset({"append", "appendleft", "extend", "add", "addAll", "addLast", "addFirst", "offer", "push", "put", "insert"})
 _SHRINKS = frozenset({"clear", "pop", "popleft", "remove", "removeAll", "poll", "pollFirst", "removeFirst", "drainTo", "reset"})
 _SETS = frozenset({"Set", "HashSet", "LinkedHashSet", "SortedSet", "TreeSet", "set", "frozenset"})
+_NAMES = frozenset({"String", "Integer", "Long", "Short", "UUID", "URI", "URL", "Path", "Class", "str", "int", "bytes", ""})
+"""Elements of sets by which something else is told."""
 _FILE = re.compile(r"(?:\w*_)?(?:file|fp|fh|fd|stdout|stderr)", re.IGNORECASE)
+_PEERS = re.compile(
+    r"client|connect|session|producer|publish|send|channel|socket|transport|gateway|stub|api|database|repo|bucket|queue",
+    re.IGNORECASE,
+)
+"""Classes whose objects stand for something far away, wherever they are made."""
 _LIMITS = re.compile(r"max|limit|capacity|full|bound|high_?water|threshold|size", re.IGNORECASE)
 
 
@@ -269,7 +276,8 @@ def _is_made_here(fn: Fun, site: CallSite) -> bool:
     base = dotted(site.call.fn).rpartition(".")[0]
     defs = fn.body.definitions.get(base, ()) if base and "." not in base else ()
     made = [d.expr for d in defs if d.kind == "value" and isinstance(d.expr, f.Call)]
-    return bool(made) and len(made) == len(defs) and all(last_name(call.fn)[:1].isupper() for call in made)
+    named = [last_name(call.fn) for call in made]
+    return bool(made) and len(made) == len(defs) and all(name[:1].isupper() and not _PEERS.search(name) for name in named)
 
 
 def _tests_error(test: f.Expr) -> bool:
@@ -335,10 +343,16 @@ def _may_leave(loop: f.Loop) -> bool:
 
 
 def _is_set(method: Fun, name: str) -> bool:
-    """Whether the field is declared as a set, in which nothing is twice: it is as long as there are different things."""
+    """Whether the field is declared as a set of names, in which nothing is twice: it is as long as there are different ones. Of
+    events, rows or tasks each is another."""
     classes = (klass for klass in method.module.classes if klass.index == method.head.owner)
     kinds = (klass.fields[name].type for klass in classes if name in klass.fields)
-    return any(kind is not None and kind.name.rpartition(".")[2] in _SETS for kind in kinds)
+    return any(
+        kind is not None
+        and kind.name.rpartition(".")[2] in _SETS
+        and all(part.name.rpartition(".")[2] in _NAMES for part in kind.args)
+        for kind in kinds
+    )
 
 
 def _has_length(methods: list[Fun], name: str) -> bool:

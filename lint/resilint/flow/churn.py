@@ -17,7 +17,21 @@ from resilint.flow.values import ClassVal, FnVal, Frame, Obj, Text
 from resilint.flow.waits import Wait
 from resilint.knowledge.index import doing
 from resilint.knowledge.schema import TypeEntry
-from resilint.link.code import CODE, CallSite, Fun, Klass, Module, children, dotted, last_name, leaves, place_of, walk, walk_block
+from resilint.link.code import (
+    CODE,
+    CallSite,
+    Fun,
+    Klass,
+    Module,
+    children,
+    dotted,
+    last_name,
+    leaves,
+    names_given,
+    place_of,
+    walk,
+    walk_block,
+)
 from resilint.link.entries import Entry
 from resilint.link.looks import any_of
 from resilint.model import Confidence, Severity, Span, Step, Value
@@ -65,8 +79,11 @@ _OF_CONTEXT = re.compile(
 )
 """Parameters that are the same from call to call."""
 
-_MEMO = re.compile(r"cache|memo", re.IGNORECASE)
-"""Decorators under which a function runs once, or once in a while."""
+_MEMO = re.compile(
+    r"^(?!.*(?:never|no_?cache|not_?cached|un_?cached|control|evict|invalid|clear|cache_?put|headers)).*(?:cache|memo)",
+    re.IGNORECASE,
+)
+"""Decorators under which a function runs once, or once in a while; `never_cache` is none."""
 _PEER = re.compile(r"url|uri|host|server|endpoint|address|target|socket", re.IGNORECASE)
 """Arguments that tell a client its peer."""
 _NOT_A_MESSAGE = re.compile(
@@ -748,14 +765,14 @@ class Churn:
     def _other_peers(self, wait: Wait) -> bool:
         """Whether each call goes to a peer that its caller names: a URL that somebody has typed in."""
         urls = [b for i, b in enumerate(wait.target.binds) if b.name == "url" or (b.name is None and i < 2)]
-        return any(self._varies(bind.expr, wait.fn, 0) for bind in urls)
+        return any(self._varies(bind.expr, wait.fn, 0, set()) for bind in urls)
 
     def _asks_others(self, made: _Made) -> bool:
         """Whether a client that is told no peer is only asked for what the callers of its function name."""
         told = made.node.args if isinstance(made.node, f.Call) else ()
         if any(arg.name is None or _PEER.search(arg.name) for arg in told):
             return False
-        names = set(_names_given(made.stmt, made.node))
+        names = set(names_given(made.stmt, made.node))
         asked = [
             site
             for site in made.fn.body.calls
@@ -764,39 +781,48 @@ class Churn:
         urls = [(site, arg.value) for site in asked for arg in site.call.args[:2] if arg.name in (None, "url")]
         if any(self._fixed_start(url, made.fn, site, 0) for site, url in urls):
             return False
-        return any(self._varies(url, made.fn, 0) for _, url in urls)
+        return any(self._varies(url, made.fn, 0, set()) for _, url in urls)
 
-    def _varies(self, expr: f.Expr | None, fn: Fun, depth: int) -> bool:
-        """Whether a text begins with what callers give, and all of them pass on what was given to them."""
+    def _varies(self, expr: f.Expr | None, fn: Fun, depth: int, asked: set[tuple[Fun, str]]) -> bool:
+        """Whether a text begins with what callers give, and all of them pass on what was given to them. `asked`: what was asked of
+        the same text already; since all have to agree, one that does not ends it, wherever it was met first."""
         if depth > _FAR:
             return False
-        if isinstance(expr, f.Fmt) and expr.parts:
-            return self._varies(expr.parts[0], fn, depth)
-        if isinstance(expr, f.Bin) and expr.op == "+":
-            return self._varies(expr.left, fn, depth)
-        if isinstance(expr, f.Call) and expr.args and dotted(expr.fn) == "str":
-            return self._varies(expr.args[0].value, fn, depth)
+        while True:
+            if isinstance(expr, f.Fmt) and expr.parts:
+                expr = expr.parts[0]
+            elif isinstance(expr, f.Bin) and expr.op == "+":
+                expr = expr.left
+            elif isinstance(expr, f.Call) and expr.args and dotted(expr.fn) == "str":
+                expr = expr.args[0].value
+            else:
+                break
         head, _, rest = dotted(expr).partition(".")
         param = fn.params.get(head)
+        if (fn, dotted(expr)) in asked:
+            return True
+        asked.add((fn, dotted(expr)))
         if not head or (param is not None and param.kind == "self"):
-            return bool(rest) and self._filled_anew(f"{head}.{rest}", fn, depth)
+            return bool(rest) and self._filled_anew(f"{head}.{rest}", fn, depth, asked)
         if param is None:
             # An empty text stands for none so far.
             defs = [d for d in fn.body.definitions.get(head, ()) if not (isinstance(d.expr, f.Lit) and not d.expr.value)]
-            return bool(defs) and all(d.kind == "each" or (d.kind == "value" and self._varies(d.expr, fn, depth + 1)) for d in defs)
+            return bool(defs) and all(
+                d.kind == "each" or (d.kind == "value" and self._varies(d.expr, fn, depth + 1, asked)) for d in defs
+            )
         place = fn.positional.index(param) if param in fn.positional else None
         for caller, _, binds, _ in self.resolver.callers(fn)[0][:_CALLERS]:
             given = self.program.slots.find_bind(head, place, binds)[0]
-            if given is None or not self._varies(given.expr, caller.fn, depth + 1):
+            if given is None or not self._varies(given.expr, caller.fn, depth + 1, asked):
                 return False
         return True
 
-    def _filled_anew(self, field: str, fn: Fun, depth: int) -> bool:
+    def _filled_anew(self, field: str, fn: Fun, depth: int, asked: set[tuple[Fun, str]]) -> bool:
         """Whether a field holds what the constructor of its object was given."""
         owner = self.resolver.owner(fn)
         init = self.resolver.init_of(owner) if owner is not None else None
         defs = init.body.definitions.get(field, ()) if init is not None else ()
-        return init is not None and bool(defs) and all(self._varies(d.expr, init, depth + 1) for d in defs)
+        return init is not None and bool(defs) and all(self._varies(d.expr, init, depth + 1, asked) for d in defs)
 
     def _fixed_start(self, expr: f.Expr, fn: Fun, site: CallSite, depth: int) -> bool:
         if depth > 3:
@@ -944,11 +970,10 @@ def _is_kept(site: CallSite) -> bool:
     for arm in site.arm.chain():
         if arm.kind != "then" or not isinstance(arm.node, f.If):
             continue
-        assigned = [stmt for stmt in arm.node.then if isinstance(stmt, f.Assign)]
+        beside = [dotted(t) for stmt in arm.node.then if isinstance(stmt, f.Assign) for t in stmt.targets]
+        kept = {name for name in beside if _outlasts(name, site.fn)}
         if isinstance(site.stmt, f.Assign):
-            assigned.append(site.stmt)
-        written = (dotted(t) for stmt in assigned for t in stmt.targets)
-        kept = {name for name in written if "." in name or name in site.fn.body.outer_names}
+            kept |= {name for name in map(dotted, site.stmt.targets) if "." in name or name in site.fn.body.outer_names}
         for node in walk(arm.node.test) if kept else ():
             if isinstance(node, f.Ref) and node.name in kept:
                 return True
@@ -971,9 +996,20 @@ def _shuts_itself(site: CallSite) -> bool:
             asked.update(x for d in body.reaching(name, arm.node.at)[0] if d.expr is not None for x in _spots(d.expr))
         for stmt in walk_block(arm.node.then):
             for spot in map(_spot, stmt.targets) if isinstance(stmt, f.Assign) else ():
-                if spot in asked and ("." in spot or "[" in spot or spot in body.outer_names):
+                if spot in asked and _outlasts(spot, site.fn):
                     return True
     return False
+
+
+def _outlasts(spot: str, fn: Fun) -> bool:
+    """Whether what is written there is there in the next call: no part of what each call is given, nor of an element of a loop."""
+    head = re.split(r"[.\[]", spot, maxsplit=1)[0]
+    param = fn.params.get(head)
+    if (param is not None and param.kind != "self" and not _OF_CONTEXT.search(head)) or any(
+        d.kind == "each" for d in fn.body.definitions.get(head, ())
+    ):
+        return False
+    return "." in spot or "[" in spot or spot in fn.body.outer_names
 
 
 def _is_looked_up(site: CallSite) -> bool:
@@ -987,8 +1023,10 @@ def _is_looked_up(site: CallSite) -> bool:
     for test, _ in body.ifs if kept else ():
         if test.end > here or not leaves(test.then):
             continue
+        # How many are kept tells of none of them.
+        counts = [node for node in walk(test.test) if isinstance(node, f.Call) and last_name(node.fn) == "len"]
         for node in walk(test.test):
-            if not isinstance(node, f.Ref | f.Field):
+            if not isinstance(node, f.Ref | f.Field) or any(call.at <= node.at < call.end for call in counts):
                 continue
             if dotted(node) in kept:
                 return True
@@ -996,15 +1034,6 @@ def _is_looked_up(site: CallSite) -> bool:
             if any(last_name(call.fn) == "get" and dotted(call.fn).rpartition(".")[0] in kept for call in sought):
                 return True
     return False
-
-
-def _names_given(stmt: f.Stmt, node: f.Node) -> Iterator[str]:
-    """The variables that hold what a call in a statement gives."""
-    if isinstance(stmt, f.Assign) and stmt.value is not None and stmt.value.at <= node.at < stmt.value.end:
-        yield from filter(None, map(dotted, stmt.targets))
-    for item in stmt.items if isinstance(stmt, f.With) else ():
-        if item.target is not None and item.value.at <= node.at < item.value.end:
-            yield from filter(None, (dotted(item.target),))
 
 
 def _spot(expr: f.Expr) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from resilint import facts as f
 from resilint.flow.values import Bind, Obj
 from resilint.knowledge.schema import Part, TypeEntry
-from resilint.link.code import Fun, walk
+from resilint.link.code import Fun, last_name, walk
 
 if TYPE_CHECKING:
     from resilint.program import Program
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "unix", "unixpacket"})
 _PORT = re.compile(r"(?:\[([^]]*)\]|([^:]*)):[\w%.]*")
 """The port behind a host, which a format may still have to fill in."""
+_ASKS = re.compile(r"env|get(?!_?(?:by|loopback))|flag|conf|default|option|lookup|prop|or_?else", re.IGNORECASE)
+"""Calls that ask for an address, so that what they are given beside it holds only where nobody has set one."""
 
 
 def is_local(program: Program, entry: TypeEntry, obj: Obj, fn: Fun) -> bool:
@@ -67,5 +69,9 @@ def _is_local_listener(program: Program, thing: Obj, depth: int) -> bool:
 
 
 def _names_local(expr: f.Expr) -> bool:
+    if isinstance(expr, f.Cond):
+        return _names_local(expr.then) and _names_local(expr.orelse)
+    if any(isinstance(x, f.Cond) or (isinstance(x, f.Call) and _ASKS.search(last_name(x.fn))) for x in walk(expr)):
+        return False
     texts = (x.value for x in walk(expr) if isinstance(x, f.Lit) and isinstance(x.value, str))
     return any(text in _LOCAL or ((port := _PORT.fullmatch(text)) is not None and (port[1] or port[2]) in _LOCAL) for text in texts)

@@ -11,12 +11,28 @@ if TYPE_CHECKING:
     from resilint.program import Program
 
 ONCE = re.compile(
-    r"^_*(?:main|start\w*|setup\w*|set_up\w*|init\w*|launch\w*|shutdown\w*|stop\w*|close\w*|clean_?up|tear_?down"
+    r"^_*(?:main|start\w*|setup\w*|set_up\w*|init(?!iat)\w*|launch\w*|shutdown\w*|stop\w*|close(?!st)\w*|clean_?up|tear_?down"
     r"|lifespan\w*|on_(?:start|shut|clean)\w*|(?:before|after)_serving|__aenter__|__aexit__)$"
 )
 """Names of what a process or an object begins and ends with."""
 _ABOVE = 2
 """How many calls above a function it is asked whether it is a part of the start or the end."""
+_ASKED = frozenset({"request", "event", "middleware"})
+"""Kinds of entry points that somebody waits for each time."""
+_MANY = 40
+"""Functions above one that are looked at."""
+
+
+def is_asked_for(program: Program, fn: Fun) -> bool:
+    """Whether each request runs a function, whatever its name says: `start_order` is no start."""
+    seen, level = {fn}, [fn]
+    for _ in range(_ABOVE + 1):
+        if any((entry := program.entries.get(one)) is not None and entry.kind in _ASKED for one in level):
+            return True
+        above = dict.fromkeys(frame.fn for one in level for frame, _, _, _ in program.resolver.callers(one)[0])
+        level = [one for one in above if one not in seen][:_MANY]
+        seen.update(level)
+    return False
 
 
 def runs_once(program: Program, fn: Fun, above: int = _ABOVE, made: bool = False) -> bool:

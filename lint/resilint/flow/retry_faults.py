@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.lists import Words
-from resilint.flow.once import runs_once
+from resilint.flow.once import is_asked_for, runs_once
 from resilint.flow.passes import ERROR_NAME
 from resilint.flow.pauses import Pause
 from resilint.flow.retries import SAYS, STANDS, STOPS, Retries, RetryLoop
@@ -129,8 +129,9 @@ class RetryFaults:
         patient = pause.grows or (pause.node is not None if pause.seconds is None else pause.seconds >= _SHORT)
         if not patient or retry.fn.module.language != "python":
             return False
-        waits = _receives(retry) or _TAKES.match(retry.fn.name) is not None or _AWAITS.match(retry.fn.name) is not None
-        return waits or runs_once(self.program, retry.fn, made=True)
+        waits = _TAKES.match(retry.fn.name) is not None or _AWAITS.match(retry.fn.name) is not None
+        named = waits or runs_once(self.program, retry.fn, made=True)
+        return _receives(retry) or (named and not is_asked_for(self.program, retry.fn))
 
     # ------------------------------------------------------------ cancellation
 

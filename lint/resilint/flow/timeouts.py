@@ -24,7 +24,7 @@ from resilint.flow.values import Absent, ClassVal, Null, Num, Obj, Unknown
 from resilint.flow.values import Bound as BoundVal
 from resilint.flow.waits import ENOUGH, METHODS_OF_BUILTINS, Endless, Wait
 from resilint.knowledge.schema import Bound, CallEntry, Need, TypeEntry
-from resilint.link.code import CODE, CallSite, Fun, Klass, dotted, last_name, walk
+from resilint.link.code import CODE, CallSite, Fun, Klass, dotted, last_name, names_given, walk
 from resilint.link.looks import any_of
 from resilint.model import Confidence, Fix, Severity, Span, Step, Value
 
@@ -443,11 +443,13 @@ class Timeouts:
         around = [site for site in fn.body.calls if site.call.at <= node.at and node.end <= site.call.end]
         if not any(entry.streams for site in around[-1:] for _, entry in self.program.described(site)):
             return False
+        names = {name for stmt, _ in fn.body.stmts for name in names_given(stmt, node)}
         return any(
             isinstance(stmt, f.Loop)
             and isinstance(stmt.iter, f.Call)
             and _LINES.fullmatch(last_name(stmt.iter.fn))
             and stmt.at > node.at
+            and any(isinstance(x, f.Ref) and x.name.partition(".")[0] in names for x in walk(stmt.iter))
             for stmt, _ in fn.body.stmts
         )
 

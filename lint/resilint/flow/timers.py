@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from resilint.flow.streams import receiver_of
@@ -24,9 +24,9 @@ def is_ended_by_timer(program: Program, fn: Fun, setter: CallSite) -> bool:
     lasts = frozenset(timer.rpartition(".")[2] for timer in names)
     for site in fn.body.calls:
         if site.call is not setter.call and any(dotted(arg.value) == name for arg in site.call.args):
-            for callee in program.callees(site):
-                if any(_starts_timer(program, code, names, lasts, _FAR) for code in _with_its_class(callee)):
-                    return True
+            codes = dict.fromkeys(code for callee in program.callees(site) for code in _with_its_class(callee))
+            if _starts_timer(program, codes, names, lasts):
+                return True
     return False
 
 
@@ -38,12 +38,14 @@ def _with_its_class(fn: Fun) -> Iterator[Fun]:
             yield other
 
 
-def _starts_timer(program: Program, fn: Fun, names: frozenset[str], lasts: frozenset[str], far: int) -> bool:
-    for site in fn.body.calls:
-        if site.last in lasts and any(not names.isdisjoint(entry.names) for _, entry in program.described(site)):
+def _starts_timer(program: Program, codes: Iterable[Fun], names: frozenset[str], lasts: frozenset[str]) -> bool:
+    """Whether one of these functions, or a helper that they call, starts a timer. Each is looked at once, however many call it."""
+    seen = set(codes)
+    level = list(codes)
+    for _ in range(_FAR + 1):
+        sites = [site for fn in level for site in fn.body.calls]
+        if any(site.last in lasts and any(not names.isdisjoint(e.names) for _, e in program.described(site)) for site in sites):
             return True
-        if far and any(
-            _starts_timer(program, callee, names, lasts, far - 1) for callee in program.callees(site) if callee is not fn
-        ):
-            return True
+        level = list(dict.fromkeys(callee for site in sites for callee in program.callees(site) if callee not in seen))
+        seen.update(level)
     return False

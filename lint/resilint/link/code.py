@@ -100,6 +100,15 @@ class CallSite:
         self.last = last_name(self.call.fn)
 
 
+def names_given(stmt: f.Stmt, node: f.Node) -> Iterator[str]:
+    """The variables that hold what an expression in a statement gives, by an assignment or a scope."""
+    if isinstance(stmt, f.Assign) and stmt.value is not None and stmt.value.at <= node.at < stmt.value.end:
+        yield from filter(None, map(dotted, stmt.targets))
+    for item in stmt.items if isinstance(stmt, f.With) else ():
+        if item.target is not None and item.value.at <= node.at < item.value.end:
+            yield from filter(None, (dotted(item.target),))
+
+
 def last_name(expr: f.Expr) -> str:
     """The last segment of a name or attribute; empty for anything else."""
     if isinstance(expr, f.Ref):
