@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _TAKES_ALL_FIELDS = any_of(b"asdict(", b"__dict__", b"vars(", b"model_dump(", b".dict(", b"dataclasses.replace(")
 _BY_NAME = any_of(b"getattr")
+_MOST_ASKED = 500
+"""Fields and variables through which one offer is followed: each may lead to many, and those to the same again."""
 _NAME = re.compile(r"timeout|time_?limit|deadline|max_?wait(?!er)|patience", re.I)
 _OTHER = re.compile(
     r"connect|dial|pool|idle|keep_?alive|lock|poll|interval|ttl|cache|retr|backoff|delay|expir|handler|error|exc|callback|default_?timeout_?for|"
@@ -89,6 +91,8 @@ class Offers:
         self.resolver: Resolver = program.resolver
         self._sinks: dict[object, frozenset[Sink]] = {}
         self._busy: set[object] = set()
+        self._asked = 0
+        """Questions that the one being answered has led to."""
         self._parents: dict[Fun, dict[int, list[Any]]] = {}
         self.faults: list[Fault] = []
         self._places: set[tuple[str, int]] = set()
@@ -441,12 +445,12 @@ class Offers:
                         thing = flow.thing
                         if not isinstance(thing, Obj) or not thing.type:
                             continue
+                        levels = table.mro(resolver.external_type(thing) or "?")
+                        if not levels or levels[0].settings is None:
+                            continue
                         own = thing.type if isinstance(thing.type, Klass) else None
                         # A class of the program may read its own attribute and hand it on.
                         if own is not None and (not is_offer(last, None) or self.sinks(Offer(last, None, own))):
-                            continue
-                        levels = table.mro(resolver.external_type(thing) or "?")
-                        if not levels or levels[0].settings is None:
                             continue
                         read = {
                             x for level in levels for x in (*(level.settings or ()), *(b.field for b in level.bounds if b.field))
@@ -558,7 +562,11 @@ class Offers:
             return self._sinks[key]
         if key in self._busy:
             return frozenset()
-        if len(self._busy) > 12:
+        if not self._busy:
+            self._asked = 0
+        self._asked += 1
+        if len(self._busy) > 12 or self._asked > _MOST_ASKED:
+            # Too far to follow: it may arrive anywhere.
             return frozenset({ELSEWHERE})
         self._busy.add(key)
         try:
