@@ -213,6 +213,8 @@ def measure_growth(found: Found, name: str, folder: Path, suffix: str, given: ar
         for number in [one for one in GROWTH if one <= given.most]:
             corpora.grown(folder, number, target, suffix)
             size = corpora.size_of(target, suffix)
+            # What was written a moment ago is looked at again by the next run: its stamp may still be that of another text.
+            time.sleep(3)
             with tempfile.TemporaryDirectory() as work:
                 command = checked(target, Path(work), given.jobs, given.code)
                 cold = gauge.timed(command)
