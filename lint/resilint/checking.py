@@ -89,13 +89,14 @@ def check(
     apart = tuple(rule for rule in rules if rule.code.startswith(_APART))
     others = tuple(rule for rule in rules if not rule.code.startswith(_APART))
     found = Checked()
-    _prepare(program, found)
+    both = bool(apart and others)
+    _prepare(program, found, both)
     helper = _Beside(program, others, tell) if beside and others else None
     found.add(asked(program, told(apart)))
     second = helper.result() if helper is not None else None
     if second is None and others:
         program = program.unasked()
-        _prepare(program, Checked())
+        _prepare(program, Checked(), both)
         second = asked(program, told(others))
     if tell:
         from resilint.looked import looked_at
@@ -129,10 +130,12 @@ def input_errors() -> tuple[type[Exception], ...]:
     return KnowledgeError, SettingsError
 
 
-def _prepare(program: Program, found: Checked) -> None:
-    """Asks what every report shows and most rules rest on."""
+def _prepare(program: Program, found: Checked, both: bool) -> None:
+    """Asks what every report shows and most rules rest on, and before `both` groups what rules of each do."""
     try:
         found.waits = program.statistics()
+        if both:
+            _ = program.spawns
     except input_errors():
         raise
     except Exception as problem:
