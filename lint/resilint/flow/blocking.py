@@ -204,11 +204,33 @@ class Blocking:
         for arm in site.arm.chain():
             if isinstance(arm.node, f.If) and any(self._identifies(expr, site.fn) for expr in self._behind(arm.node.test, site.fn)):
                 return True
+            if isinstance(arm.node, f.If) and self._has_no_executor(arm.node.test, arm.kind == "then", site.fn):
+                return True
             if isinstance(arm.node, f.Try) and arm.kind == "handler":
                 tried = (x.call for x in site.fn.body.calls if any(a.kind == "try" and a.node is arm.node for a in x.arm.chain()))
                 if any(self._identifies(call, site.fn) for call in tried):
                     return True
         return False
+
+    def _has_no_executor(self, test: f.Expr, holds: bool, fn: Fun) -> bool:
+        """Whether a branch is taken where the program has been told to do without the executor that it else gives this work to."""
+        if isinstance(test, f.Un) and test.op == "not":
+            return self._has_no_executor(test.value, not holds, fn)
+        if isinstance(test, f.Bin) and test.op in ("is", "is not", "==", "!="):
+            if not (isinstance(test.right, f.Lit) and test.right.value is None):
+                return False
+            asked, none = test.left, (test.op in ("is", "==")) == holds
+        else:
+            asked, none = test, not holds
+        if not none or not isinstance(asked, f.Ref):
+            return False
+        # A field that holds an executor is told by its name: whose object it is, callers outside may decide.
+        return asked.name.rpartition(".")[2] in self._executors
+
+    @cached_property
+    def _executors(self) -> frozenset[str]:
+        """Names of fields that hold an executor."""
+        return frozenset(pool.last for pool in self.program.pools.of_role("executor") if "." in pool.name)
 
     def _behind(self, test: f.Expr, fn: Fun) -> Iterator[f.Expr]:
         """A test, and what its variables hold."""
@@ -317,6 +339,8 @@ class Blocking:
                 continue
             if task.spawn.bodies and all(body.head.is_async for body in task.spawn.bodies):
                 continue
+            if task.fn.module.language == "python" and kind.event_loop and task.spawn.row.joins:
+                continue  # A loop runs a coroutine there, and none is what a plain function gives before.
             reach = self._reach(task)
             if reach is None or not reach.sure or self.program.spawning.gated(task.spawn, None):
                 continue

@@ -642,7 +642,7 @@ class Churn:
                 return found
         best: Round | None = None
         for caller, called, _, _ in self.resolver.callers(fn)[0][:_CALLERS]:
-            if caller.fn is fn or called.how == "defer":
+            if caller.fn is fn or called.how == "defer" or _is_followed_by_failure(called):
                 continue
             if len(self.program.callees(called)) > 1 and not _is_kept(called):
                 # Of the elements that a loop calls a method of, those of one class may be few.
@@ -960,6 +960,16 @@ class Churn:
 
 
 # ---------------------------------------------------------------- trees
+
+
+def _is_followed_by_failure(site: CallSite) -> bool:
+    """Whether a branch around a call ends by raising: it is taken where something has failed, not each time."""
+    for arm in site.arm.chain():
+        if isinstance(arm.node, f.If):
+            block = arm.node.then if arm.kind == "then" else arm.node.orelse
+            if block and isinstance(block[-1], f.Raise) and block[-1].at >= site.call.end:
+                return True
+    return False
 
 
 def _is_kept(site: CallSite) -> bool:

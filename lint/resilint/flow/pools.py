@@ -625,7 +625,7 @@ class Pools:
             if pool.kind.role == "executor" and (self._of_part(room, pool) or not self.can_be_bounded(pool)):
                 continue
             uses = self.uses(pool)
-            if not uses.may_grow or (pool.kind.role == "queue" and not self._waits(pool)):
+            if not uses.may_grow or (pool.kind.role == "queue" and (not self._waits(pool) or self._is_for_answers(pool))):
                 continue
             if self._told(pool, self.program.setting_faults.unlimited_queues):
                 continue
@@ -638,6 +638,54 @@ class Pools:
             fix = self.program.mending.limited(pool.obj, "capacity") if ends else None
             yield endless_queue(self._span(pool), subject, sure, self._steps(pool, room, uses), fix=fix)
         yield from growing_buffers(self.program)
+
+    def _is_for_answers(self, pool: Pool) -> bool:
+        """Whether a queue is made for the request that it travels in: that is put into another queue, and answered through it."""
+        if pool.fn.head.kind == "module" or (pool.name and not pool.local):
+            return False
+
+        def holds(expr: f.Expr) -> bool:
+            return holds_call(expr, pool.site.call) or any(
+                isinstance(n, f.Ref) and (_names(n.name, pool) if pool.name else False) for n in walk(expr)
+            )
+
+        def packs(expr: f.Expr | None) -> bool:
+            return isinstance(expr, f.Call | f.Coll) and holds(expr)
+
+        packed = {
+            dotted(stmt.targets[0])
+            for stmt, _ in pool.fn.body.stmts
+            if isinstance(stmt, f.Assign) and len(stmt.targets) == 1 and stmt.value is not pool.site.call and packs(stmt.value)
+        } - {""}
+        for site in pool.fn.body.calls:
+            if (
+                site.last not in self._putting
+                or _names(dotted(site.call.fn).rpartition(".")[0], pool)
+                or self._goes_round(site, pool)
+            ):
+                continue
+            if any(packs(a.value) or holds(a.value) or dotted(a.value) in packed for a in site.call.args):
+                return True
+        return False
+
+    @staticmethod
+    def _goes_round(site: CallSite, pool: Pool) -> bool:
+        """Whether a call stands in a loop without an end of its own, around which the pool is made once."""
+        loops = (arm.node for arm in site.arm.chain() if arm.kind == "loop")
+        return any(
+            isinstance(node, f.Loop) and node.form in ("ever", "while") and not node.at <= pool.site.call.at < node.end
+            for node in loops
+        )
+
+    @cached_property
+    def _putting(self) -> frozenset[str]:
+        """Last segments of the calls that put an item into a queue; what gives work to an executor is none of them."""
+        calls = (
+            call for language in LANGUAGES for library in self.program.knowledge.of(language).libraries for call in library.calls
+        )
+        return frozenset(
+            n.rpartition(".")[2] for call in calls if call.queue is not None and call.queue.op == "put" for n in call.names
+        )
 
     def _told(self, pool: Pool, faults: list[Fault]) -> bool:
         """Whether the settings say the same of a value that stands in the bean."""

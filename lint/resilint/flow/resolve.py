@@ -1806,9 +1806,10 @@ class Resolver:
             return found
         bound = args if args != self.binds(call, frame) else None
         kind = table.constructs(name)
-        if kind is not None:
-            return (Flow(Obj("call", kind.name, frame, call, name, holder, bound)),)
         row = table.call(name)
+        # Made by hand it may be less than what the library's own functions give under the same name.
+        if kind is not None and not (row is not None and row.does == "make" and row.returns):
+            return (Flow(Obj("call", kind.name, frame, call, name, holder, bound)),)
         if row is not None and row.counts is not None:
             return self.java.counted(row, call, args, frame)
         if row is not None and row.arithmetic is not None:

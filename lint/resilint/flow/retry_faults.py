@@ -106,6 +106,8 @@ class RetryFaults:
             return
         pause = retry.pause
         if pause.grows is False and pause.jitter is False and pause.seconds is not None and pause.seconds < _SHORT:
+            if self.evidence.has_waited(retry):
+                return
             where = pause.node if pause.node is not None and pause.seconds > 0 else self._head(retry)
             often = f" up to {retry.tries:g} times" if retry.tries is not None and retry.tries < inf else ""
             if pause.seconds > 0:
@@ -331,6 +333,7 @@ class Evidence:
         words = Words(program)
         self._modules = words.of("local_module")
         self._file_errors = words.of("failure_file")
+        self._waited = words.of("failure_waited")
         self._here: dict[Fun, bool | None] = {}
 
     def fails_remotely(self, retry: RetryLoop) -> bool:
@@ -349,6 +352,14 @@ class Evidence:
             # Only false comes back: of somebody unknown that may be any answer.
             return any(a is True for a in answers) or all(a is None for a in answers)
         return any(a is not False for a in answers)
+
+    def has_waited(self, retry: RetryLoop) -> bool:
+        """Whether only a failure is tried again that is told after a wait of its own, by the text that it is asked for."""
+        return any(
+            isinstance(node, f.Lit) and isinstance(node.value, str) and any(text in node.value for text in self._waited)
+            for stmt in retry.path
+            for node in walk(stmt)
+        )
 
     def stands(self, retry: RetryLoop) -> bool:
         """Whether the operation only waits for something to come, for so long."""
