@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
-READER_VERSION = 10
+READER_VERSION = 11
 """Raised with every change of this module or of a reader: cached facts of another version are not used."""
 
 if TYPE_CHECKING:

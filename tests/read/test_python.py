@@ -306,6 +306,28 @@ def test_every_piece_of_a_call_has_its_place() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Pair[\n    K: Value = Text,  # = as ever\n    V = dict[str, int],\n](Value[tuple[K, V]]):\n    size = 2\n",
+        "def first[T = int](xs: list[T], n: int = 1) -> T:\n    return xs[n - 1]\n",
+        "type Names[T = str] = list[T]\n",
+        "def run[**P = [int, str]](*args: P.args) -> None:\n    go(args)\n",
+    ],
+)
+def test_defaults_of_type_parameters_are_no_error_and_move_nothing(source: str) -> None:
+    facts = read(source.encode())
+    assert not facts.errors
+    plain = read(source.replace(" = Text", "       ").replace(" = dict[str, int]", " " * 17).replace(" = int]", "      ]").encode())
+    assert [(fn.name, fn.at, fn.end) for fn in facts.functions] == [(fn.name, fn.at, fn.end) for fn in plain.functions]
+    assert all(fn.end <= len(source) for fn in facts.functions)
+
+
+def test_an_unfinished_list_of_type_parameters_is_an_error() -> None:
+    assert read(b"class Pair[K = ]:\n    pass\n").errors
+    assert read(b"class Pair[K = int:\n    pass\n").errors
+
+
 def test_places_count_bytes() -> None:
     source = "ü = 'ä'; größe = f()\r\nz = größe\r\n".encode()
     block = decode_block(read(source).bodies[0])

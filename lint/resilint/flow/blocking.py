@@ -344,9 +344,15 @@ class Blocking:
             reach = self._reach(task)
             if reach is None or not reach.sure or self.program.spawning.gated(task.spawn, None):
                 continue
+            if self._is_of_names(reach.api, task.fn):
+                continue  # As the loop itself looks up names on its default executor.
             what = self.program.text_of(task.fn, task.site.call.fn, 40)
             text = f"what `{what}` starts waits on an executor of the whole process: meanwhile others find no thread there"
             yield PoolFault(self.program.span_of(task.fn, task.site.call), text, Confidence.MEDIUM, reach.steps)
+
+    def _is_of_names(self, api: str, fn: Fun) -> bool:
+        entry = self.resolver.table(fn.module).call(api)
+        return entry is not None and entry.looks_up
 
     def _tasks(self) -> Iterator[Task]:
         """What is given to executors; also by methods of collections, which nothing but their name tells."""

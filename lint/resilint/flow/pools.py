@@ -26,6 +26,7 @@ LANGUAGES = ("python", "go", "java")
 _ONCE = re.compile(
     r"^(?:__init__|<module>|<init\d+>|<static\d+>|_*(?:start|init|set_?up|open|boot|launch|main|connect)\w*)$", re.IGNORECASE
 )
+_ENDS = re.compile(r"_*(?:stop|close|shut_?down|terminate|quit|finish|abort|kill|exit|join|tear_?down)(?![a-z])", re.IGNORECASE)
 _LIMIT = re.compile(r"max|limit|capacity", re.IGNORECASE)
 _SHOWN = 3
 
@@ -851,9 +852,10 @@ def _own_field(text: str, fn: Fun) -> str:
 
 
 def _is_end(site: CallSite) -> bool:
-    """Whether nothing is put, which tells who takes that no more comes."""
+    """Whether nothing is put, or a constant where something is brought to an end: it tells who takes that no more comes."""
     args = site.call.args
-    return len(args) == 1 and isinstance(args[0].value, f.Lit) and args[0].value.value is None
+    given = args[0].value if len(args) == 1 else None
+    return isinstance(given, f.Lit) and (given.value is None or _ENDS.match(site.fn.name) is not None)
 
 
 def _holds_back(node: f.If | f.Loop, after: int) -> bool:

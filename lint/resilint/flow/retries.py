@@ -19,7 +19,8 @@ from resilint.flow.lists import Words
 from resilint.flow.passes import BAD, ERROR_NAME, GOOD, NESTED, NIL, STATUS, Known, Pass, Point, goes_again, names_it
 from resilint.flow.pauses import Pause, Pauses, together
 from resilint.flow.values import Frame, Num
-from resilint.link.code import CallSite, Fun, Module, dotted, last_name, walk, walk_block
+from resilint.link.code import Arm, CallSite, Fun, Module, dotted, last_name, walk, walk_block
+from resilint.link.code import leaves as always_leaves
 from resilint.link.looks import any_of
 
 if TYPE_CHECKING:
@@ -360,7 +361,8 @@ class Retries:
             return
         path = tuple(stmt for stmt in block if stmt.at <= site.call.at)
         retry = RetryLoop(fn, site.call, _told(calls), failed, path=path, kinds=kinds, calls=calls)
-        retry.moves = "finite" if _is_remedied(kinds, path) or _enters_once(site, path) else ""
+        once = _enters_once(site, path) or self._unmakes(fn, site.arm.chain(), path, fields=True)
+        retry.moves = "finite" if _is_remedied(kinds, path) or once else ""
         tests = [s.test for s, _ in fn.body.stmts if isinstance(s, f.If)]
         counters = changed | {
             name for name, defs in fn.body.definitions.items() for d in defs if d.kind == "aug" or names_it(d.expr, name)
@@ -570,6 +572,10 @@ class Retries:
         """Whether what is tried is another thing on each pass: the next host, the next port."""
         names = {dotted(n) for n in walk(loop.target) if isinstance(n, f.Ref)} if loop.target is not None else set()
         names -= {"_"}
+        if not self._counts(loop):
+            for stmt in loop.body:
+                if isinstance(stmt, f.Assign) and stmt.value is not None and names & _heads(stmt.value):
+                    names |= {dotted(target) for target in stmt.targets} - {""}
         body: Iterable[object] = walk_block(point.node.body) if isinstance(point.node, f.Try) else walk(point.operation)
         for node in body:
             if isinstance(node, f.Call) and not SAYS.search(dotted(node.fn)):
@@ -610,7 +616,7 @@ class Retries:
             caps.append(loop.iter)
         retry.caps, retry.stops, retry.counted = tuple(caps), tuple(stops), tuple(counted)
         retry.moves = _moves(loop, retry.path, retry.calls) or ("another" if _draws_anew(point.node, retry.calls) else "")
-        if _is_remedied(retry.kinds, retry.path):
+        if _is_remedied(retry.kinds, retry.path) or self._is_second(fn, loop, point, retry.path):
             retry.moves = "finite"
         sleeps = [c for c in retry.calls if _SLEEPS.match(last_name(c.fn))]
         retry.calls = tuple(c for c in retry.calls if c not in sleeps) or retry.calls
@@ -620,6 +626,44 @@ class Retries:
         retry.measure = lambda: tuple(self.pauses.on(fn, loop, (*retry.path, *opening)))
         retry.count = lambda: self.tries(retry, self.resolver.frame(fn))
         return retry
+
+    def _is_second(self, fn: Fun, loop: f.Loop, point: Point, path: tuple[f.Stmt, ...]) -> bool:
+        """Whether a loop goes round after a failure only where a test holds that the way there makes false: a second try in all."""
+        if point.handler is None or not always_leaves(point.handler.body):
+            return False
+        within = point.handler
+        own = [stmt for stmt, _ in fn.body.stmts if isinstance(stmt, f.Assign) and loop.at <= stmt.at < loop.end]
+        for stmt in own:
+            if not (within.at <= stmt.at < within.end):
+                continue
+            name = dotted(stmt.targets[0])
+            if any(dotted(target) == name for other in own if other is not stmt for target in other.targets):
+                continue
+            chain = [
+                arm for arm in fn.body.arm_at(stmt.at).chain() if isinstance(arm.node, f.If) and within.at <= arm.at < within.end
+            ]
+            goes_on = any(isinstance(n, f.Jump) and n.kind == "continue" for arm in chain for n in walk(arm.node))
+            if goes_on and self._unmakes(fn, chain, (stmt,), fields=False):
+                return True
+        return False
+
+    def _unmakes(self, fn: Fun, chain: Iterable[Arm], path: Iterable[f.Stmt], fields: bool) -> bool:
+        """Whether statements give a constant to something, also in a method they call, of which a test around says that it is not
+        that; with `fields` only of objects, whose values outlast the call."""
+        said: dict[str, object] = {}
+        for stmt in path:
+            for node in walk(stmt):
+                if isinstance(node, f.Assign):
+                    _constant(node, said)
+                elif isinstance(node, f.Call) and dotted(node.fn).startswith("self."):
+                    site = self.pauses.site(node, fn)
+                    callees = self.program.callees(site) if site is not None else []
+                    for inner in callees[0].block if len(callees) == 1 else ():
+                        if isinstance(inner, f.Assign) and dotted(inner.targets[0]).startswith("self."):
+                            _constant(inner, said)
+        known = {name: value for name, value in said.items() if "." in name or not fields}
+        tests = [arm.node.test for arm in chain if isinstance(arm.node, f.If) and arm.kind == "then"]
+        return any(_is_false(part, known) for test in tests for part in _both(test))
 
     @staticmethod
     def _is_of_success(atom: f.Expr, loop: f.Loop, bad: Pass) -> bool:
@@ -981,6 +1025,40 @@ def _enters_once(site: CallSite, path: tuple[f.Stmt, ...]) -> bool:
             if base == dotted(test.right) and last in _PUTS_IN and any(dotted(a.value) == dotted(test.left) for a in node.args):
                 return True
     return False
+
+
+def _constant(stmt: f.Assign, said: dict[str, object]) -> None:
+    """Note what a statement gives to a name, where that is a constant."""
+    if len(stmt.targets) == 1 and not stmt.op and dotted(stmt.targets[0]):
+        name = dotted(stmt.targets[0])
+        if isinstance(stmt.value, f.Lit) and (stmt.value.value is None or isinstance(stmt.value.value, bool)):
+            said[name] = stmt.value.value
+        else:
+            said.pop(name, None)
+
+
+def _both(test: f.Expr) -> Iterator[f.Expr]:
+    """The parts of a test that all hold where it does."""
+    if isinstance(test, f.Bin) and test.op == "and":
+        yield from _both(test.left)
+        yield from _both(test.right)
+    else:
+        yield test
+
+
+def _is_false(test: f.Expr, known: dict[str, object]) -> bool:
+    """Whether a test cannot hold where names have these values."""
+    if isinstance(test, f.Un) and test.op == "not":
+        return bool(known.get(dotted(test.value)))
+    if isinstance(test, f.Bin) and isinstance(test.right, f.Lit) and dotted(test.left) in known:
+        same = known[dotted(test.left)] is test.right.value
+        return (test.op in ("is not", "!=") and same) or (test.op in ("is", "==") and not same)
+    return bool(dotted(test)) and dotted(test) in known and not known[dotted(test)]
+
+
+def _heads(expr: f.Expr) -> set[str]:
+    """The names that an expression begins its parts with."""
+    return {n.name.partition(".")[0] for n in walk(expr) if isinstance(n, f.Ref)}
 
 
 def _draws_anew(tried: f.Stmt, calls: tuple[f.Call, ...]) -> bool:

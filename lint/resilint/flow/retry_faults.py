@@ -334,6 +334,7 @@ class Evidence:
         self._modules = words.of("local_module")
         self._file_errors = words.of("failure_file")
         self._waited = words.of("failure_waited")
+        self._plain_methods = words.of("local_method")
         self._here: dict[Fun, bool | None] = {}
 
     def fails_remotely(self, retry: RetryLoop) -> bool:
@@ -399,7 +400,7 @@ class Evidence:
             else:
                 answers.append(False if isinstance(thing, Bound) and isinstance(thing.obj.node, f.Coll | f.Lit | f.Comp) else None)
         if not answers or None in answers:
-            if True not in answers and _reads_open_file(call, fn):
+            if True not in answers and (_reads_open_file(call, fn) or last_name(call.fn) in self._plain_methods):
                 return False
             return True if True in answers else None
         return True in answers

@@ -301,6 +301,8 @@ class Scans:
 
     def _is_key(self, c: Condition) -> bool:
         parts = words(c.column)
+        if c.op in _EQUAL and len(c.values) == 1 and c.values[0] in self.words.of("row_owner"):
+            return True  # The rows of the one object that the code is about.
         return (
             c.op in _EQUAL
             and bool(parts)

@@ -142,6 +142,8 @@ class Reach(NamedTuple):
 
     steps: tuple[Step, ...]
     sure: bool
+    api: str = ""
+    """The call that waits there."""
 
 
 class Spawns:
@@ -566,7 +568,7 @@ class Spawns:
             fn = above
             at = seen[fn]
         steps.reverse()
-        return Reach(tuple(steps), hit[2])
+        return Reach(tuple(steps), hit[2], hit[1])
 
     def _outside(self, fn: Fun) -> tuple[CallSite, str, bool] | None:
         """The first call of a function's own body that waits for something outside."""
@@ -1044,7 +1046,9 @@ class Spawns:
     def reach_of(self, spawn: Spawn) -> Reach | None:
         """How the work of a spawn reaches something outside."""
         if spawn.direct:
-            return Reach((self.program.step(spawn.fn, spawn.site.call, f"{short(spawn.direct[0])} waits for a peer"),), True)
+            return Reach(
+                (self.program.step(spawn.fn, spawn.site.call, f"{short(spawn.direct[0])} waits for a peer"),), True, spawn.direct[0]
+            )
         return self.reach(spawn.bodies)
 
     def _judge(self, spawn: Spawn) -> list[Fanout]:

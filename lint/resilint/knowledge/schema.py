@@ -632,6 +632,8 @@ class CallEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """It has a sibling that takes a context, and this one cannot be cancelled (RS107)."""
     one_shot: bool = False
     """Opens and closes its own connection per call."""
+    looks_up: bool = False
+    """It asks the operating system what address a name has."""
     returns: str | None = None
     returns_by: dict[str, str] = {}
     """Canonical constants that its first argument may be, to the type it then gives in place of `returns`: a socket of a kind."""

@@ -248,6 +248,10 @@ _STMT: dict[int, StatementHandler | None] = {}
 def read(data: bytes) -> FileFacts:
     """The facts of a Python file: functions, classes, imports and bodies; never raises on any input."""
     root, hard = parsed(_PARSER, data)
+    if hard is None and root.has_error:
+        plain = _without_defaults(data)
+        if plain is not data:
+            root, hard = parsed(_PARSER, data := plain)
     closed = _closed(data) if root.has_error or hard is not None else data
     walk = _Walk(closed)
     walk.new_index()
@@ -269,6 +273,33 @@ def read(data: bytes) -> FileFacts:
         errors=tuple(errors),
         generated=says_generated(data, "python"),
     )
+
+
+_GENERIC = re.compile(rb"^[ \t]*(?:class|(?:async[ \t]+)?def|type)[ \t]+\w+[ \t]*\[", re.MULTILINE)
+_MARKS = re.compile(rb"""[\[\](){},\n]|=|\"[^"\n]*\"|'[^'\n]*'|\#[^\n]*""")
+_MOST_MARKS = 200
+
+
+def _without_defaults(data: bytes) -> bytes:
+    """The same number of bytes without defaults of type parameters (`class Box[T = int]`, Python 3.13): the grammar has none."""
+    kept: bytearray | None = None
+    for begin in _GENERIC.finditer(data):
+        depth, default = 1, -1
+        for count, mark in enumerate(_MARKS.finditer(data, begin.end())):
+            sign = mark[0]
+            if sign in b"[({":
+                depth += 1
+            elif sign in b"])}":
+                depth -= 1
+            elif sign == b"=" and depth == 1 and default < 0:
+                default = mark.start()
+            if default >= 0 and (depth == 0 or (depth == 1 and sign == b",")) and data[default + 1 : mark.start()].strip():
+                kept = kept or bytearray(data)
+                kept[default : mark.start()] = bytes(b if b in b"\r\n" else 32 for b in data[default : mark.start()])
+                default = -1
+            if depth <= 0 or count > _MOST_MARKS:
+                break
+    return data if kept is None else bytes(kept)
 
 
 _SCAN = re.compile(
