@@ -7,6 +7,7 @@ import re
 
 from resilint.facts import FileFacts, Setting
 from resilint.read.comments import comments_of, suppressions
+from resilint.read.described import describes_json
 from resilint.read.settings import (
     MAX_DEPTH,
     MAX_ELEMENTS,
@@ -49,7 +50,8 @@ def read(data: bytes) -> FileFacts:
     errors = []
     try:
         with without_collections():
-            _read_all(data, settings)
+            if not describes_json(data):
+                _read_all(data, settings)
     except Broken as broken:
         errors.append(broken.error())
     return FileFacts(

@@ -16,6 +16,7 @@ import yaml
 
 from resilint.facts import FileFacts, ReadError, Setting
 from resilint.read.comments import comments_of, either, line_comments, suppressions
+from resilint.read.described import without_descriptions
 from resilint.read.settings import (
     MAX_DEPTH,
     MAX_ELEMENTS,
@@ -62,11 +63,11 @@ _TAG = "tag:yaml.org,2002:"
 
 
 def read(data: bytes) -> FileFacts:
-    """The settings of all documents; documents that cannot be read are left out, with one error."""
+    """The settings of all documents that may hold some; those that cannot be read are left out, with one error."""
     problem = unreadable(data)
     if problem is not None:
         return FileFacts("yaml", errors=(problem,))
-    stream = _Stream(data)
+    stream = _Stream(without_descriptions(data))
     with without_collections():
         stream.run()
     return FileFacts(
