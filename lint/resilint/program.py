@@ -111,6 +111,7 @@ class Program:
         self._headers: dict[str, Headers] = {}
         self._lines: dict[str, Lines] = {}
         self._targets: dict[tuple[int, Frame], tuple[Target, ...]] = {}
+        self._lasts: dict[tuple[str, Wanted], frozenset[str]] = {}
 
     def replace(self, path: str, facts: f.FileFacts | None) -> None:
         """Link one changed file (`None`: it was deleted) without reading or indexing the others again.
@@ -283,6 +284,7 @@ class Program:
         self.focus = None
         self._reach = {}
         self._targets = {}
+        self._lasts = {}
         for name in [n for n, v in vars(type(self)).items() if isinstance(v, cached_property)]:
             self.__dict__.pop(name, None)
 
@@ -474,7 +476,7 @@ class Program:
         if not isinstance(fn, f.Ref | f.Field):
             return True
         table = self.resolver.table(module)
-        if site.last in (table.names if wanted is every else table.lasts(wanted)):
+        if site.last in (table.names if wanted is every else self.lasts(module.language, wanted)):
             return not self._declared_otherwise(site, wanted)
         if self.names.is_open_ended(module, table):
             return True
@@ -492,6 +494,16 @@ class Program:
         if module.language == "go":
             return not rest and head not in self.names.package_of(module).functions
         return "*" in module.imports or any(self._may_rename(imp, rest, module) for imp in module.imports.get(head, ()))
+
+    def lasts(self, language: str, wanted: Wanted) -> frozenset[str]:
+        """The last segments of the calls of a language that a wanted row may describe here: what no file imports, or is given by
+        what one does, does not occur."""
+        key = (language, wanted)
+        found = self._lasts.get(key)
+        if found is None:
+            occurring = self.headers(language).occurring
+            found = self._lasts[key] = self.knowledge.of(language).lasts(wanted, occurring)
+        return found
 
     def _may_rename(self, imp: f.Import, rest: str, module: Module) -> bool:
         """Whether what an import brings in, or the attribute `rest` of it, may be a described function under another name."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from resilint.flow.worst import Worsts
+from resilint.knowledge.index import spawning
 from resilint.link.code import CallSite
 from resilint.program import Program
 from resilint.run import Texts, link, read_program
@@ -201,3 +202,24 @@ def test_the_calls_below_the_last_handlers_are_not_looked_for(linked: Linked, mo
     monkeypatch.setattr(Spawns, "callees", noted)
     list(program.batches())
     assert asked == ["handler", "first"]
+
+
+@pytest.mark.parametrize("imported", ["requests_futures.sessions", "json"])
+def test_what_no_file_imports_is_not_meant_by_its_names(linked: Linked, imported: str) -> None:
+    """`get` starts a request with one library only."""
+    program = linked(
+        "app.py",
+        f"""
+        import threading
+
+        import {imported}
+
+
+        def handler(session):
+            threading.Thread(target=print).start()
+            return session.get("http://b")
+        """,
+    )
+    (site,) = [site for fn in program.functions() for site in fn.body.calls if site.last == "get"]
+    assert program.may_be_described(site, spawning) is (imported != "json")
+    assert [spawn.api for spawn in program.spawns] == ["threading.Thread.start"]

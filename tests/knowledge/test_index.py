@@ -118,6 +118,17 @@ def test_a_call_through_a_type_may_be_a_row_of_what_stands_below_it() -> None:
 def test_last_segments_of_wanted_rows(table: Table) -> None:
     assert table.lasts(doing("network", "query")) == {"get", "any"}
     assert table.lasts(spawning) == {"start"}
+    assert table.lasts(spawning, frozenset()) == frozenset(), "none of a library that does not occur"
+
+
+def test_libraries_that_are_met_without_an_import() -> None:
+    one = {"names": ["lib.get"], "does": "network"}
+    known = [
+        library(library="imported", modules=["lib"], calls=[one]),
+        library(library="generated", modules=["lib"], shapes=[{"module": "*_gen", "name": "*", "type": "lib.T"}]),
+        library(library="elsewhere", modules=["lib"], calls=[one, {"names": ["other.get"], "does": "network"}]),
+    ]
+    assert Table("python", known).unimported == {"generated", "elsewhere"}
 
 
 def test_types(table: Table) -> None:

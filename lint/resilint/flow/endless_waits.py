@@ -123,8 +123,9 @@ class EndlessWaits:
         text can be meant is seen without asking what is called."""
         for language in CODE:
             names: dict[str, bool] = {}
+            occurring = self.program.headers(language).occurring
             for library in self.program.knowledge.of(language).libraries:
-                for call in library.calls:
+                for call in library.calls if library.library in occurring else ():
                     for name in call.names if call.does == "wait" else ():
                         last = name.rpartition(".")[2]
                         names[last] = names.get(last, False) or not any(b.pos == 0 for b in call.bounds)

@@ -114,6 +114,7 @@ class Headers:
         self._sources: dict[tuple[Module, str], frozenset[Module]] = {}
         self._homes: dict[tuple[str, str, int], Module | str | None] = {}
         self._used: frozenset[str] | None = None
+        self._occurring: tuple[frozenset[str], frozenset[str]] | None = None
         self._told: dict[str, tuple[list[str], list[f.Import]]] = {}
         """Of each file what `_aliases` takes from its imports."""
         self._aliases = self._known_aliases()
@@ -293,6 +294,13 @@ class Headers:
         if self._used is None:
             self._used = self._used_libraries()
         return self._used
+
+    @property
+    def occurring(self) -> frozenset[str]:
+        """The libraries whose calls may occur."""
+        if self._occurring is None or self._occurring[0] is not self.used:
+            self._occurring = (self.used, self.used | self._table.unimported)
+        return self._occurring[1]
 
     def _used_libraries(self) -> frozenset[str]:
         libraries = self._table.libraries

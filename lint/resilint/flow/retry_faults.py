@@ -296,7 +296,7 @@ class RetryFaults:
         calls = {id(call) for call in retry.calls if isinstance(call.fn, f.Ref) or dotted(call.fn)}
         peers = doing("network", "query", "connect")
         for site in retry.fn.body.calls if len(calls) > 1 else ():
-            if id(site.call) in calls and any(True for _ in self.program.described(site, peers)):
+            if id(site.call) in calls and any(peers(entry) for _, entry in self.program.described(site, peers)):
                 return site.call
         return retry.operation
 

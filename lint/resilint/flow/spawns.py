@@ -171,7 +171,8 @@ class Spawns:
             spawn.args = (site.call.fn, *(a.value for a in site.call.args))
             found[(*site.fn.key, site.call.at)] = spawn
         for language in CODE:
-            for site in self.program.start_sites(self._spawning_names.__contains__, language, among=self.may_start):
+            names = self.program.lasts(language, spawning)
+            for site in self.program.start_sites(names.__contains__, language, among=self.may_start):
                 key = (*site.fn.key, site.call.at)
                 known = self.of_site(site)
                 if known is not None and key not in found:
@@ -635,7 +636,7 @@ class Spawns:
                                 out.setdefault(referred, site)
                     elif (
                         isinstance(arg.value, f.Ref | f.Call)
-                        and site.last in self._spawning_names
+                        and site.last in self.program.lasts(fn.module.language, spawning)
                         and _pick_any(site, self.program)
                     ):
                         for body in self._started(arg.value, self.resolver.frame(fn))[0]:
@@ -663,14 +664,6 @@ class Spawns:
     def own_names(self) -> frozenset[str]:
         """Names by which functions of the program can be called directly: others need not be resolved."""
         return self.program.own_names | {"super", "cls"}
-
-    @cached_property
-    def _spawning_names(self) -> frozenset[str]:
-        """The last segments of all calls that start code beside their caller."""
-        libraries = [x for language in CODE for x in self.program.knowledge.of(language).libraries]
-        return frozenset(
-            name.rpartition(".")[2] for x in libraries for call in x.calls if call.spawn is not None for name in call.names
-        )
 
     def among(self, expr: f.Expr, fn: Fun) -> list[Spawn]:
         """The spawns whose results are the elements, or the keys, of a collection: futures, tasks."""

@@ -139,7 +139,7 @@ class Table:
         self._mro: dict[str, tuple[TypeEntry, ...]] = {}
         self._bounds: dict[str, tuple[Bound, ...]] = {}
         self._shapes: dict[tuple[str, str], str | None] = {}
-        self._lasts: dict[Wanted, frozenset[str]] = {}
+        self._lasts: dict[tuple[Wanted, frozenset[str] | None], frozenset[str]] = {}
         self._may_call: dict[tuple[Wanted, str], bool] = {}
         self._shape_modules: dict[str, bool] = {}
         for library in libraries:
@@ -201,13 +201,32 @@ class Table:
                 return None if left_out else self._calls.get(level.any_method)
         return None
 
-    def lasts(self, wanted: Wanted) -> frozenset[str]:
-        """The last segments of the calls that one of the wanted rows describes."""
-        found = self._lasts.get(wanted)
+    def lasts(self, wanted: Wanted, libraries: frozenset[str] | None = None) -> frozenset[str]:
+        """The last segments of the calls that one of the wanted rows describes, of these libraries."""
+        key = (wanted, libraries)
+        found = self._lasts.get(key)
         if found is None:
-            names = (name for name, call in self._calls.items() if wanted(call))
-            found = self._lasts[wanted] = frozenset(name.rpartition(".")[2] for name in names)
+            names = (
+                name
+                for name, call in self._calls.items()
+                if (libraries is None or self._library_of[id(call)].library in libraries) and wanted(call)
+            )
+            found = self._lasts[key] = frozenset(name.rpartition(".")[2] for name in names)
         return found
+
+    @cached_property
+    def unimported(self) -> frozenset[str]:
+        """Libraries whose calls may be met without an import of theirs: known by the names of generated code, or described in part
+        by the name of another package."""
+
+        def roots(names: Iterable[str]) -> set[str]:
+            return {name.partition(".")[0] for name in names}
+
+        return frozenset(
+            library.library
+            for library in self.libraries
+            if library.shapes or not roots(library.modules).issuperset(roots(n for call in library.calls for n in call.names))
+        )
 
     def may_call(self, name: str, wanted: Wanted) -> bool:
         """Whether a wanted row may describe a call that is declared as `Type.method`: one of the type, or of a type below it, which
