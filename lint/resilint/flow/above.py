@@ -198,10 +198,12 @@ class Aboves:
 
     def _of_servers(self, fn: Fun, entry: Entry) -> Iterator[Above]:
         """Limits of the servers that an entry is mounted on, and of the adapters between."""
-        servers = self._servers.get(fn.module.language, ())
-        if not servers or entry.kind != "request":
+        if entry.kind != "request":
             return
         yield from self._of_adapters(entry)
+        servers = self._servers.get(fn.module.language, ())
+        if not servers:
+            return
         mounts = {mount for maker in entry.makers for mount in _mounts_of(maker)}
         found = [server for server in servers if fn in server.functions or mounts & server.mounts.keys()]
         sure = Confidence.HIGH

@@ -303,6 +303,11 @@ class Sizes:
                 return Size("input", None, (hop,), self._entry_above(frame.fn))
         return None
 
+    def _is_request(self, method: str, fn: Fun) -> bool:
+        """Whether a method is one of what a framework gives its handlers as request and context in one."""
+        kind = self.resolver.table(fn.module).type(method.rpartition(".")[0])
+        return kind is not None and kind.role == "context" and kind.protocol is not None
+
     def _entry_above(self, fn: Fun) -> Entry | None:
         inner: Fun | None = fn
         while inner is not None:
@@ -787,7 +792,10 @@ class Sizes:
             if row is not None and row.decodes is not None:
                 if row.decodes == position:
                     given = worst([self.of(e, frame) for e in others] + ([self._receiver(site.call, frame) or NONE]))
-                    return given if given.kind in ("input", "data") else UNKNOWN
+                    if given.kind in ("input", "data"):
+                        return given
+                    entry = self._entry_above(frame.fn) if self._is_request(target.name, frame.fn) else None
+                    return Size("input", None, (), entry) if entry is not None and entry.kind == "request" else UNKNOWN
                 continue
             if isinstance(thing, FnVal) and depth < 2:
                 params = thing.fn.positional

@@ -1039,6 +1039,11 @@ class Resolver:
         for caller, site, args, this in sites:
             inner = self._intern(Frame(fn, site.call, caller, args, this, frame.closure))
             out.extend(self._bound(param, args, fn, inner, site.call))
+        if not sites and not whole and fn.module.language == "go":
+            # Whoever calls it gives what its type says: a handler's request, a transaction.
+            kind = self.resolve_type(param.type, fn) if param.type is not None else None
+            if isinstance(kind, str) and kind and param.type is not None and param.type.shape in ("plain", "ptr"):
+                return (Flow(Obj("outside", kind, self.frame(fn), f"param {param.name}")),)
         if not whole:
             out.append(Flow(Unknown("not every caller is known")))
         if sites or not whole:

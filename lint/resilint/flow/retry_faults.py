@@ -188,7 +188,7 @@ class RetryFaults:
 
     def _asks(self, retry: RetryLoop, loop: f.Loop, name: str) -> bool:
         """Whether a loop asks a context, hands it to what pauses, or asks the error for what kind it is."""
-        own = [(c.at, c.end) for c in retry.calls]
+        own = [(c.at, c.end) for c in (*retry.calls, *self._packed(retry, loop, name))]
         for node in (n for part in (loop.test, *loop.body) if part is not None for n in walk(part)):
             if isinstance(node, f.Do) and isinstance(node.value, f.Call) and _is_deed(node.value):
                 own.append((node.value.fn.at, node.value.fn.end))
@@ -206,6 +206,16 @@ class RetryFaults:
                 if said and not any(at <= node.at < end for at, end in own):
                     return True
         return False
+
+    def _packed(self, retry: RetryLoop, loop: f.Loop, name: str) -> Iterator[f.Call]:
+        """Calls that only put a context into what is tried, as a request does, and ask it nothing."""
+        for site in retry.fn.body.calls:
+            held = [a.value.name for a in site.call.args if isinstance(a.value, f.Ref)]
+            given = any(one == name or _ENDS.search(one) for one in held)
+            if given and loop.at <= site.call.at < loop.end:
+                rows = [target.entry for target in self.program.targets(site)]
+                if rows and all(row is not None and row.does == "make" for row in rows):
+                    yield site.call
 
     def _ignores_interrupt(self, retry: RetryLoop, loop: f.Loop) -> Iterator[tuple[str, Fault]]:
         if any(

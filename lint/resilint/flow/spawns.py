@@ -511,12 +511,13 @@ class Spawns:
 
     def _set(self, setter: str, holder: Obj, site: CallSite) -> Limit | None:
         base = dotted(site.call.fn).rpartition(".")[0]
+        line = list(_line_of(holder))
         for where in self.program.sites(lambda last: last == setter, site.fn.module.language):
             same = family(where.fn) is family(site.fn) and bool(base) and dotted(where.call.fn).rpartition(".")[0] == base
             if not same:
-                same = any(
+                same = any(obj.node is where.call for obj in line) or any(
                     t.holder is not None
-                    and (t.holder == holder or (t.holder.node is holder.node and isinstance(holder.node, f.Node)))
+                    and any(t.holder == obj or (t.holder.node is obj.node and isinstance(obj.node, f.Node)) for obj in line)
                     for t in self.program.targets(where)
                 )
             if not same or not where.call.args:
@@ -1323,6 +1324,14 @@ class Spawns:
             key = spawn.fn.module.folder if spawn.fn.module.language == "go" else spawn.fn.module.path
             found.setdefault(key, []).append(spawn)
         return found
+
+
+def _line_of(holder: Obj) -> Iterator[Obj]:
+    """An object, and those that its builder's methods were called on before it: `pool.New().WithErrors()` is one group."""
+    obj: Obj | None = holder
+    while obj is not None:
+        yield obj
+        obj = obj.parent
 
 
 def short(name: str) -> str:
