@@ -29,6 +29,8 @@ TEST_CODE = (
     "**/test/**/*.py",
     "**/test_*.py",
     "**/*_test.py",
+    "**/tests.py",
+    "**/*[-_]tests.py",
     "**/conftest.py",
     "**/pytest_plugin.py",
     "**/features/environment.py",

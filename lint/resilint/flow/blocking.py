@@ -76,7 +76,8 @@ class Blocking:
                     continue
                 way = self._way_of(site, _CALLS, "")
                 if way is not None:
-                    yield self._on_loop(fn, site, way, Confidence.LOW if self._runs_once(fn, _FAR) else Confidence.HIGH)
+                    nobody = self._runs_once(fn, _FAR) or self._is_alone(fn, site)
+                    yield self._on_loop(fn, site, way, Confidence.LOW if nobody else Confidence.HIGH)
 
     def _runs_once(self, fn: Fun, far: int) -> bool:
         """Whether a coroutine runs while the program starts or ends, when nobody else waits for the loop: its name or a framework
@@ -92,6 +93,31 @@ class Blocking:
         if (fn, far) not in self._once:
             self._once[fn, far] = far > 0 and self._called_once(fn, far)
         return self._once[fn, far]
+
+    def _is_alone(self, fn: Fun, site: CallSite) -> bool:
+        """Whether a coroutine has its loop for itself up to a call: loops are run for it alone, and nothing was started before."""
+        callers, _ = self.resolver.callers(fn)
+        if not callers or any(x.call.at < site.call.at and (x.how or self.program.callees(x)) for x in fn.body.calls if x.awaited):
+            return False
+        if any(spawn.site.call.at < site.call.at for spawn in self._spawned.get(fn, ())):
+            return False
+        return all(self._runs_loop(caller.fn, called) for caller, called, _, _ in callers)
+
+    def _runs_loop(self, fn: Fun, called: CallSite) -> bool:
+        """Whether what a call gives is run to its end by a loop that is there for it."""
+        outer = (site for site in fn.body.calls if any(arg.value is called.call for arg in site.call.args))
+        return not fn.head.is_async and any(
+            entry.spawn is not None and entry.spawn.joins and entry.spawn.target == 0 and entry.spawn.default_executor is None
+            for site in outer
+            for _, entry in self.program.described(site)
+        )
+
+    @cached_property
+    def _spawned(self) -> dict[Fun, list[Spawn]]:
+        found: dict[Fun, list[Spawn]] = {}
+        for spawn in self.program.spawns:
+            found.setdefault(spawn.fn, []).append(spawn)
+        return found
 
     def _called_once(self, fn: Fun, far: int) -> bool:
         callers, whole = self.resolver.callers(fn)

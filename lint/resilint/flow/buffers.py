@@ -28,6 +28,7 @@ _PEERS = re.compile(
     re.IGNORECASE,
 )
 """Classes whose objects stand for something far away, wherever they are made."""
+_COLLECTION = re.compile(r"queue|deque|list|buffer|array|collection|stack|vector|dict|map", re.IGNORECASE)
 _LIMITS = re.compile(r"max|limit|capacity|full|bound|high_?water|threshold|size", re.IGNORECASE)
 
 
@@ -84,7 +85,7 @@ def _in_class(program: Program, methods: list[Fun]) -> Iterator[Unbounded]:
 
 
 def _judge(program: Program, name: str, grows: list[_Change], shrinks: list[_Change], methods: list[Fun]) -> Iterator[Unbounded]:
-    if _has_length(methods, name) or _is_set(methods[0], name):
+    if _has_length(methods, name) or _is_set(methods[0], name) or _is_declared(methods[0], name):
         return
     takers = {change.fn for change in shrinks}
     if all(change.fn in takers or _tested(change) for change in grows):
@@ -353,6 +354,17 @@ def _is_set(method: Fun, name: str) -> bool:
         and all(part.name.rpartition(".")[2] in _NAMES for part in kind.args)
         for kind in kinds
     )
+
+
+def _is_declared(method: Fun, name: str) -> bool:
+    """Whether the body of the class declares the field as an object of some class that is none of collections: a relation of rows,
+    whose `add` writes to the database."""
+    if method.module.language != "python":
+        return False
+    classes = (klass for klass in method.module.classes if klass.index == method.head.owner)
+    inits = (klass.fields[name].init for klass in classes if name in klass.fields)
+    made = [last_name(init.fn) for init in inits if isinstance(init, f.Call)]
+    return any(word[:1].isupper() and not _COLLECTION.search(word) for word in made)
 
 
 def _has_length(methods: list[Fun], name: str) -> bool:

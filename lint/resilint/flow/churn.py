@@ -778,7 +778,10 @@ class Churn:
             for site in made.fn.body.calls
             if made.node is not site.call and dotted(site.call.fn).rpartition(".")[0] in names and site.call.args
         ]
-        urls = [(site, arg.value) for site in asked for arg in site.call.args[:2] if arg.name in (None, "url")]
+        urls = [(site, arg.value) for site in asked for arg in site.call.args[:2] if arg.name in (None, "url") and not arg.spread]
+        urls += [
+            (site, url) for site in asked for arg in site.call.args if arg.spread for url in _kept_under(arg.value, "url", made.fn)
+        ]
         if any(self._fixed_start(url, made.fn, site, 0) for site, url in urls):
             return False
         return any(self._varies(url, made.fn, 0, set()) for _, url in urls)
@@ -960,6 +963,14 @@ class Churn:
 
 
 # ---------------------------------------------------------------- trees
+
+
+def _kept_under(expr: f.Expr, key: str, fn: Fun) -> Iterator[f.Expr]:
+    """What a mapping that a function writes out holds under a name."""
+    for d in fn.body.definitions.get(dotted(expr), ()):
+        for pair in d.expr.items if isinstance(d.expr, f.Coll) else ():
+            if isinstance(pair.key, f.Lit) and pair.key.value == key:
+                yield pair.value
 
 
 def _is_followed_by_failure(site: CallSite) -> bool:

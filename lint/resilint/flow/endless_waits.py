@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from resilint import facts as f
 from resilint.flow.blocking import is_for_windows
+from resilint.flow.lists import Words
 from resilint.flow.spawns import Spawn, family
 from resilint.flow.timeouts import Fault, short
 from resilint.flow.values import Obj
@@ -74,6 +75,8 @@ class _Way:
     steps: tuple[Step, ...]
 
 
+_JOINED = re.compile(r"[|;`]|&&|\$\(")
+"""What joins another command in a line of a shell."""
 _TIME_OR_FLAG = re.compile(r"time|wait|block|deadline|sec|_ms$|delay|interval|patience", re.I)
 
 
@@ -98,6 +101,7 @@ class EndlessWaits:
         self.resolver = program.resolver
         self._ways: dict[tuple[Fun, bool, bool], _Way | None] = {}
         self._inside: dict[Fun, Wait | None] = {}
+        self._disk_commands = Words(program).of("disk_command")
         found: dict[object, Fault] = {}
         locks: list[Wait] = []
         for wait in waits_at(program, self._sites(), "wait"):
@@ -212,7 +216,7 @@ class EndlessWaits:
         written = any(way.reason == "disabled" for way in wait.ways)
         if cause == "lock" or (cause == "connection" and (not written or self._told_at_pool(wait))):
             return None
-        if cause == "process" and self._was_ended(wait):
+        if cause == "process" and (self._was_ended(wait) or self._is_of_disk(wait)):
             return None
         if cause == "work":
             endless = self._endless_work(wait)
@@ -291,6 +295,19 @@ class EndlessWaits:
             and any(entry.does == "cancel" for _, entry in self.program.described(other, doing("cancel")))
             for other in wait.fn.body.calls
         )
+
+    def _is_of_disk(self, wait: Wait) -> bool:
+        """Whether all that a command does is a change of names, owners and modes on the disk of this machine."""
+        given = wait.site.call.args[0].value if wait.site.call.args else None
+        parts = given.parts if isinstance(given, f.Fmt) else (given,)
+        if isinstance(given, f.Coll):
+            parts = (given.items[0].value,) if given.items and not given.items[0].spread else ()
+        texts = [part.value if isinstance(part, f.Lit) else None for part in parts]
+        if not texts or not isinstance(texts[0], str) or not texts[0].split():
+            return False
+        word = texts[0].split()[0].rpartition("/")[2]
+        line = "" if isinstance(given, f.Coll) else " ".join(text for text in texts if isinstance(text, str))
+        return word in self._disk_commands and not _JOINED.search(line)
 
     def _was_told(self, wait: Wait) -> bool:
         """Whether all that is waited for was done before: what tells it runs for each element of a stream, which ended above."""

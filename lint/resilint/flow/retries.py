@@ -576,11 +576,22 @@ class Retries:
             for stmt in loop.body:
                 if isinstance(stmt, f.Assign) and stmt.value is not None and names & _heads(stmt.value):
                     names |= {dotted(target) for target in stmt.targets} - {""}
+        picked = {
+            dotted(target)
+            for stmt in loop.body
+            if isinstance(stmt, f.Assign) and stmt.value is not None and _is_picked(stmt.value, names)
+            for target in stmt.targets
+        } - {""}
+        for stmt in loop.body if picked else ():
+            if isinstance(stmt, f.Assign) and stmt.value is not None and picked & _heads(stmt.value):
+                picked |= {dotted(target) for target in stmt.targets} - {""}
         body: Iterable[object] = walk_block(point.node.body) if isinstance(point.node, f.Try) else walk(point.operation)
         for node in body:
             if isinstance(node, f.Call) and not SAYS.search(dotted(node.fn)):
                 for arg in (node.fn, *(a.value for a in node.args)):
                     for ref in walk(arg):
+                        if isinstance(ref, f.Ref) and ref.name.partition(".")[0] in picked:
+                            return True
                         if isinstance(ref, f.Ref) and ref.name.partition(".")[0] in names:
                             head = ref.name.partition(".")[0]
                             if not (self._counts(loop) and _COUNTS_TRIES.search(head) and len(head) > 1):
@@ -1054,6 +1065,15 @@ def _is_false(test: f.Expr, known: dict[str, object]) -> bool:
         same = known[dotted(test.left)] is test.right.value
         return (test.op in ("is not", "!=") and same) or (test.op in ("is", "==") and not same)
     return bool(dotted(test)) and dotted(test) in known and not known[dotted(test)]
+
+
+def _is_picked(expr: f.Expr, names: set[str]) -> bool:
+    """Whether one of these names says which element, or which part, of something is taken."""
+    for node in walk(expr):
+        keys = (node.key,) if isinstance(node, f.Index) else (node.lo, node.hi) if isinstance(node, f.Slice) else ()
+        if any(key is not None and names & _heads(key) for key in keys):
+            return True
+    return False
 
 
 def _heads(expr: f.Expr) -> set[str]:

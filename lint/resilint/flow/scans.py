@@ -268,6 +268,8 @@ class Scans:
                 value = next((v for v in c.values if self._waits(v)), "")
                 working = next((v for v in c.values if self._waits(v, "row_working")), "")
                 if working and not value:
+                    if self._waits(working, "row_in_work"):
+                        return None  # There are as many as whoever works on them takes at once.
                     return Why(f"whose {c.column} is {working}", False)
                 if not value and given and any(v in ("?", "", HOLE) for v in c.values or ("?",)):
                     value = given[0]

@@ -60,7 +60,7 @@ _TEXT_UNITS = {
     "h": 3600.0,
     "d": 86400.0,
 }
-_HOUR, _DAY = 3600.0, 86400.0
+_HOUR, _DAY, _MONTH = 3600.0, 86400.0, 31 * 86400.0
 _LONGEST = 30 * 86400.0
 """A duration written with its unit that is longer than this, in seconds, is no timeout: two durations were multiplied."""
 _FOR_EVER = 9.2e9
@@ -605,8 +605,7 @@ class Slots:
             return ""
         scale = self._scale(row)
         low, high = row.plausible[0] * scale, row.plausible[1] * scale
-        if seconds > high and seconds <= _DAY and seconds % _HOUR == 0 and row.unit == "s":
-            # Whole hours were counted in seconds: long, and meant so.
+        if seconds > high and row.unit == "s" and counted_in_seconds(seconds):
             return ""
         if 0 < seconds < low or seconds > high:
             return f"{say_seconds(seconds)} is outside of the sensible {say_seconds(low)} to {say_seconds(high)}"
@@ -1436,6 +1435,11 @@ def _nanoseconds(seconds: float, thing: Num) -> str:
 
 def _plain(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else f"{number:g}"
+
+
+def counted_in_seconds(seconds: float) -> bool:
+    """Whether somebody counted whole hours of a day, or whole days of a month, in seconds: long, and meant so."""
+    return (seconds <= _DAY and seconds % _HOUR == 0) or (seconds <= _MONTH and seconds % _DAY == 0)
 
 
 def say_seconds(seconds: float) -> str:

@@ -11,7 +11,7 @@ from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from resilint import facts as f
-from resilint.flow.slots import duration_in
+from resilint.flow.slots import counted_in_seconds, duration_in
 from resilint.flow.values import SECONDS
 from resilint.kinds import KINDS
 from resilint.knowledge.schema import Bound, Library, Part, SurfaceRow, TypeEntry, Unit
@@ -598,7 +598,7 @@ def _implausible(row: Bound, seconds: float | None, text: str, unit: str) -> str
         return ""
     scale = SECONDS.get(row.unit, 1.0)
     low, high = row.plausible[0] * scale, row.plausible[1] * scale
-    if low <= seconds <= high:
+    if low <= seconds <= high or (seconds > high and row.unit == "s" and counted_in_seconds(seconds)):
         return ""
     return unit or "its unit"
 
