@@ -97,6 +97,8 @@ _TEXT = re.compile(
 _DOCKERFILE = re.compile(r"(?:Dockerfile|Containerfile)(?:\.[^/]+)?|[^/]+\.[Dd]ockerfile")
 _GENERATED_NAME = re.compile(r".*(?:_pb2|_pb2_grpc)\.py|.*\.pb(?:\.gw)?\.go|.*_grpc\.pb\.go|zz_generated[^/]*\.go|.*[._-]min\.\w+")
 _APACHE = frozenset({"apache", "apache2", "httpd"})
+_ARROW = re.compile(rb"^[ \t]*\w+[ \t]*=>", re.MULTILINE)
+"""Settings of Logstash (`port => 8085`), which have blocks as those of nginx have."""
 _NGINX_BLOCK = re.compile(rb"^[ \t]*(?:http|server|stream|events|upstream[ \t]+\S+|location[ \t][^{\n]*)[ \t\r\n]*\{", re.MULTILINE)
 _INI_FIRST = re.compile(rb"\A(?:[ \t]*(?:[#;][^\n]*)?\r?\n)*[ \t]*\[[^\]\n]+\]")
 _XML_ROOT = re.compile(
@@ -323,7 +325,7 @@ def kind_of_content(name: str, head: bytes) -> str | None:
         return "xml" if root is not None and (root[1] in _XML_ROOTS or (root[1] == b"project" and _MAVEN in head)) else None
     if name.endswith(".conf"):
         if _NGINX_BLOCK.search(head):
-            return "nginx"
+            return "nginx" if _ARROW.search(head) is None else None
         return "ini" if _INI_FIRST.match(head) else None
     # An archive that Python runs starts like a script.
     return "python" if _PYTHON_SHEBANG.match(head) and b"\0" not in head else None

@@ -97,6 +97,7 @@ def test_kinds_by_name(path: str, kind: str | None) -> None:
         ("a.conf", b"worker_processes 4;\nevents { }\n", "nginx"),
         ("a.conf", b"# note\n\n[supervisord]\nx=1\n", "ini"),
         ("a.conf", b"maxmemory 1gb\n", None),
+        ("a.conf", b"input {\n\thttp {\n\t\tport => 8085\n\t}\n}\n", None),
         ("spring.xml", b"<?xml version='1.0'?>\n<!-- a -- b > c -->\n<beans xmlns='x'>", "xml"),
         ("order.xml", b'<!DOCTYPE mapper PUBLIC "-//mybatis.org//DTD Mapper 3.0//EN"\n "x.dtd">\n<mapper>', "xml"),
         ("logback.xml", b"<configuration scan='true'>", "xml"),

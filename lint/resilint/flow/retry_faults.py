@@ -431,10 +431,12 @@ class Evidence:
 
 
 def _reads_open_file(call: f.Call, fn: Fun) -> bool:
-    """Whether a call is given nothing but a file that a `with` around it has opened."""
-    if len(call.args) != 1 or not isinstance(call.args[0].value, f.Ref):
-        return False
-    made = [d for d in fn.body.definitions.get(call.args[0].value.name, ()) if d.kind != "declared"]
+    """Whether a call is given nothing but a file that a `with` around it has opened, or is one of such a file."""
+    base = dotted(call.fn).rpartition(".")[0]
+    name = base if base in fn.body.definitions else ""
+    if not name and len(call.args) == 1 and isinstance(call.args[0].value, f.Ref):
+        name = call.args[0].value.name
+    made = [d for d in fn.body.definitions.get(name, ()) if d.kind != "declared"] if name else []
     return bool(made) and all(d.kind == "enter" and isinstance(d.expr, f.Call) and _OPENS.match(last_name(d.expr.fn)) for d in made)
 
 
