@@ -19,6 +19,7 @@ from resilint.knowledge.index import Wanted, every
 from resilint.knowledge.schema import Bound, CallEntry
 from resilint.link.code import CODE, CallSite, Fun, Klass, Module
 from resilint.link.entries import Entry, entries_of, renewed_entries
+from resilint.link.java import is_final
 from resilint.link.looks import Looks, Scan
 from resilint.link.names import Names
 from resilint.link.test_code import TestCode
@@ -134,7 +135,12 @@ class Program:
     def unasked(self) -> Program:
         """The same program, with no question answered yet."""
         other = copy(self)
+        reach = self._reach
         other._forget()
+        # Which names may hold what waits is a matter of the files alone, whatever was asked before.
+        other._reach = dict(reach)
+        for one in other._reach.values():
+            one.program = other
         return other
 
     def after(self, changed: Mapping[str, f.FileFacts]) -> Program | None:
@@ -518,6 +524,8 @@ class Program:
         only = self._only(site)
         if only is not None:
             return [only]
+        if self._is_on_final(site):
+            return []
         out = []
         for target in self.targets(site, frame):
             thing: Thing = target.flow.thing
@@ -535,6 +543,12 @@ class Program:
         declared = self._declared(site)
         target = declared[0] if len(declared) == 1 else None
         return target if isinstance(target, Fun) and not target.head.is_abstract else None
+
+    def _is_on_final(self, site: CallSite) -> bool:
+        """Whether what a call is made on is declared with classes of the language that no class of the program can extend: which
+        text is compared decides nothing, and where it comes from is dear to ask."""
+        declared = self._declared(site)
+        return bool(declared) and all(isinstance(target, str) and is_final(target.rpartition(".")[0]) for target in declared)
 
     def _declared_otherwise(self, site: CallSite, wanted: Wanted) -> bool:
         """Whether the declared type of what a call is made on says that it is none of the wanted ones."""

@@ -223,3 +223,109 @@ def test_what_no_file_imports_is_not_meant_by_its_names(linked: Linked, imported
     (site,) = [site for fn in program.functions() for site in fn.body.calls if site.last == "get"]
     assert program.may_be_described(site, spawning) is (imported != "json")
     assert [spawn.api for spawn in program.spawns] == ["threading.Thread.start"]
+
+
+def test_where_a_text_comes_from_is_not_asked_for_what_a_call_on_it_enters(linked: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = linked(
+        "Order.java",
+        """
+        class Order {
+            private final String name;
+            private final Object owner;
+            Order(String name, Object owner) { this.name = name; this.owner = owner; }
+            public boolean equals(Object other) { return name.equals(other) && owner.equals(other); }
+        }
+        """,
+    )
+    (fn,) = [fn for fn in program.functions() if fn.name == "equals"]
+    asked: list[str] = []
+    targets = Program.targets
+
+    def noted(self: Program, site: CallSite, frame: Any = None) -> Any:
+        asked.append(program.text_of(fn, site.call))
+        return targets(self, site, frame)
+
+    monkeypatch.setattr(Program, "targets", noted)
+    of_text, of_object = (program.callees(site) for site in fn.body.calls)
+    assert (of_text, of_object) == ([], [])
+    assert asked == ["owner.equals(other)"], "nothing of the program can be a text, but anything can be an object"
+
+
+STUBS = """
+    package p
+
+    import (
+        "context"
+        "net"
+
+        "example.org/orderspb"
+    )
+
+    type Server struct {
+        conn   net.Conn
+        client orderspb.OrdersClient
+    }
+
+    func (s *Server) Name(ctx context.Context) string { return s.conn.LocalAddr().String() }
+
+    func (s *Server) Place(ctx context.Context) (*orderspb.Placed, error) { return s.client.Place(ctx, nil) }
+"""
+
+
+def test_any_call_is_asked_for_a_wait_only_on_what_may_be_an_object_that_waits_in_every_method(
+    linked: Linked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = linked("p.go", STUBS)
+    asked: list[str] = []
+    described = Program.described
+
+    def noted(self: Program, site: CallSite, *args: Any) -> Any:
+        asked.append(site.last)
+        return described(self, site, *args)
+
+    monkeypatch.setattr(Program, "described", noted)
+    assert [wait.site.last for wait in program.all_waits] == ["Place"]
+    assert not {"LocalAddr", "String"} & set(asked)
+    assert program.names.is_open_ended(program.names.modules["p.go"], program.knowledge.of("go"))
+
+
+def test_which_names_may_hold_what_waits_is_found_once_for_both_groups_of_rules(linked: Linked) -> None:
+    program = linked("p.go", STUBS)
+    program.statistics()
+    reach = program.reach("go", ("network", "query", "connect"))
+    other = program.unasked()
+    assert other.reach("go", ("network", "query", "connect")) is reach
+    assert reach.program is other
+    assert other.all_waits is not program.all_waits
+
+
+def test_a_body_that_is_visited_again_is_decoded_no_third_time(linked: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
+    from resilint.flow.reach import Reach
+    from resilint.link.code import Body
+
+    monkeypatch.setattr("resilint.flow.reach._LOOKED_AT", 1)
+    decoded: list[str] = []
+    visited: list[str] = []
+    visit = Reach._visit
+
+    def noted(fn: Any, block: Any) -> Any:
+        decoded.append(fn.name)
+        return Body(fn, block)
+
+    def counted(self: Any, fn: Any) -> None:
+        visited.append(fn.name)
+        visit(self, fn)
+
+    monkeypatch.setattr("resilint.flow.reach.Body", noted)
+    monkeypatch.setattr(Reach, "_visit", counted)
+    fields = "".join(f"c{n} interface{{}}\n" for n in range(9))
+    moves = "".join(f"func (m *M) move{n}() {{ m.c{n} = m.c{n + 1} }}\n" for n in range(8))
+    read = ", ".join(f"m.c{n}" for n in range(9))
+    text = (
+        f'package p\n\nimport "net/http"\n\ntype M struct {{\n{fields}}}\n\n{moves}'
+        f"func (m *M) open() {{ m.c8 = &http.Client{{}} }}\n\nfunc (m *M) use() {{ all({read}) }}\n"
+    )
+    reach = linked("p.go", text).reach("go", ("network",))
+    assert {name for name, _ in reach.attributes} == {f"c{n}" for n in range(9)}
+    assert visited.count("use") > 2
+    assert max(map(decoded.count, decoded)) == 2

@@ -11,6 +11,7 @@ from resilint import facts as f
 from resilint.knowledge.schema import SettingMark
 
 Path = tuple[str, ...]
+_DOTTED = re.compile(r"\.").search
 
 
 def counts(mark: SettingMark, setting: f.Setting) -> bool:
@@ -23,6 +24,8 @@ def counts(mark: SettingMark, setting: f.Setting) -> bool:
 
 def steps_of(path: Path) -> Path:
     """A path with dotted keys taken apart, as properties files write them."""
+    if not any(map(_DOTTED, path)):
+        return path
     return tuple(part for step in path for part in (step.split(".") if " " not in step and "/" not in step else (step,)))
 
 

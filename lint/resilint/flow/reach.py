@@ -85,7 +85,9 @@ _MOST_DOTS = 50
 """In a name: what has more was not written by anybody, and each is a level of the search."""
 
 _LOOKED_AT = 64
-"""Bodies that are kept during the pass."""
+"""Bodies that are kept during the pass for a short time."""
+_VISITED_AGAIN = 4096
+"""Bodies that are kept to its end, as they were visited more than once: most of them will be again."""
 
 _NOTHING, _ANYTHING, _WAITS, _GIVES = range(4)
 """What a name is outside of the program: nothing, something of no concern, a function that waits, what is or gives an object."""
@@ -651,6 +653,7 @@ class Reach:
         self._queue: deque[Fun] = deque()
         self._queued: set[Fun] = set()
         self._looked_at: dict[Fun, Body] = {}
+        self._visited_again: dict[Fun, Body] = {}
         self.touched: set[Fun] = set()
         """Functions in which something may hold such an object: what is called on the result of a call can only matter there."""
         headers = self._headers = program.headers(language)
@@ -821,8 +824,11 @@ class Reach:
 
     def _body(self, fun: Fun) -> Body:
         """A body that is looked at by names alone: the pass goes through many, of which few are ever asked for."""
-        found = fun.held or self._looked_at.get(fun)
+        found = fun.held or self._looked_at.get(fun) or self._visited_again.get(fun)
         if found is None:
+            if fun in self.touched and len(self._visited_again) < _VISITED_AGAIN:
+                found = self._visited_again[fun] = Body(fun, fun.glance())
+                return found
             if len(self._looked_at) >= _LOOKED_AT:
                 self._looked_at.pop(next(iter(self._looked_at))).drop()
             found = self._looked_at[fun] = Body(fun, fun.glance())
@@ -1082,12 +1088,13 @@ class Reach:
             fun = self._queue.popleft()
             self._queued.discard(fun)
             self._visit(fun)
-        while self._looked_at:
-            self._looked_at.popitem()[1].drop()
+        for bodies in (self._looked_at, self._visited_again):
+            while bodies:
+                bodies.popitem()[1].drop()
 
     def _visit(self, fun: Fun) -> None:
-        self.touched.add(fun)
         body = self._body(fun)
+        self.touched.add(fun)
         grown = True
         while grown:
             grown = False

@@ -127,7 +127,8 @@ def waits_handed_over(program: Program, site: CallSite, *kinds: str) -> Iterator
 
 
 def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallSite]:
-    """Calls that may wait: of a known name, or any call in a file that imports a library whose objects' every method waits."""
+    """Calls that may wait: of a known name; and, in a file that imports a library whose objects wait in every method, any call on
+    what may be such an object. Far fewer names lead to those than to all that wait."""
     table = program.knowledge.of(language)
     wanted = reach.methods
 
@@ -136,11 +137,18 @@ def _candidates(program: Program, language: str, reach: Reach) -> Iterator[CallS
         _, dot, last = called.rpartition(".")
         return last in wanted or not dot
 
+    @cache
     def asked_of_all(called: str) -> bool:
-        return asked(called) or bool(called.rpartition(".")[0])
+        return not asked(called) and bool(called.rpartition(".")[0])
 
     for fn in program.starts(language):
-        for site in reach.sites(fn, asked_of_all if program.names.is_open_ended(fn.module, table) else asked):
+        found = list(reach.sites(fn, asked))
+        if program.names.is_open_ended(fn.module, table):
+            more = list(program.reach(language, ()).sites(fn, asked_of_all))
+            if more:
+                chosen = {id(site) for site in (*found, *more)}
+                found = [site for site in fn.body.calls if id(site) in chosen]
+        for site in found:
             if not _declared_here(program, site):
                 yield site
 

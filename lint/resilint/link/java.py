@@ -26,6 +26,15 @@ _IMPLICIT = frozenset(
 _FUNCTIONAL = frozenset({"java.lang.Runnable", "java.lang.AutoCloseable", "java.lang.Iterable", "java.lang.Comparable"})
 """Interfaces among them that have one method."""
 
+_FINAL = frozenset(
+    f"java.lang.{name}"
+    for name in """
+    Boolean Byte Character Class Double Float Integer Long Math Module ProcessBuilder Short StackTraceElement StrictMath String
+    StringBuffer StringBuilder System Void
+    """.split()  # noqa: SIM905
+)
+"""Classes among them that no other can extend."""
+
 _T = TypeVar("_T")
 
 _PRIMITIVES = frozenset({"boolean", "byte", "char", "double", "float", "int", "long", "short", "void", "var"})
@@ -55,6 +64,11 @@ class Kind(NamedTuple):
 
 Target = Fun | str
 """A function of the program, or the canonical name of one outside."""
+
+
+def is_final(name: str) -> bool:
+    """Whether no class can extend a class of `java.lang`, given by its canonical name."""
+    return name in _FINAL
 
 
 class JavaNames:
