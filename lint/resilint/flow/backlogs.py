@@ -372,6 +372,10 @@ class Backlogs:
 
             for site in self.program.start_sites(lasts.__contains__, language, among=near):
                 yield from self._judge_consumer(site, [row for row, _ in consuming])
+            entered = {name.rpartition(".")[2] for row, _ in consuming for name in row.entered}
+            for site in self.program.start_sites(entered.__contains__, language, among=near) if entered else ():
+                if _is_entered(site):
+                    yield from self._judge_entered(site, [row for row, _ in consuming])
 
     def _judge_consumer(self, site: CallSite, rows: list[ConsumeRow]) -> Iterator[Fault]:
         for target in self.program.targets(site):
@@ -379,38 +383,48 @@ class Backlogs:
             if row is None or target.holder is None:
                 continue
             declared = _Declared(DeclareRow(names=()), site.fn, site.call, target.binds, (), ())
-            given = [*self._given(declared, row.acknowledged), *self._made_with(target.holder, row.acknowledged)]
-            if any(self._is_set(bind) and not _is_object(bind) for bind in given):
-                continue
-            slots = self.program.slots
-            sources = decide(s for s in slots.of_object(target.holder, frozenset({"prefetch"})) if s.bound.slot == "prefetch")
-            values = [slot for source in sources for slot in source.slots]
-            if not values or any(slot.state not in ("absent", "disabled") for slot in values):
-                continue
-            off = next((slot for slot in values if slot.state == "disabled" and slot.written is not None), None)
-            if off is not None and off.written is not None:
-                fn, node = off.written
-                step = self.program.step(site.fn, site.call, "it consumes here")
-                yield self._unlimited_prefetch(
-                    self.program.span_of(fn, node),
-                    f"prefetch {self.program.text_of(fn, node, 20)}",
-                    (step,),
-                    self.program.knowledge.sure(row),
-                )
-            elif slots.escaped(target.holder):
-                continue
-            else:
-                api = site.last
-                text = f"{api} with no limit of unacknowledged messages: the broker pushes all it has into the consumer's memory"
-                hop = target.holder
-                made = (
-                    (self.program.step(hop.frame.fn, hop.node, "the channel is made here, and nothing sets its prefetch count"),)
-                    if hop.frame is not None and isinstance(hop.node, f.Node)
-                    else ()
-                )
-                sure = self.program.knowledge.sure(row, Confidence.MEDIUM)
-                yield Fault(self.program.span_of(site.fn, called_part(site.call)), text, Value(inf, sure, made))
-            return
+            given = self._given(declared, row.acknowledged)
+            fault = self._pushed(site, row, target.holder, tuple(given))
+            if fault is not None:
+                yield fault
+                return
+
+    def _judge_entered(self, site: CallSite, rows: list[ConsumeRow]) -> Iterator[Fault]:
+        for flow in self.resolver.ask(site.call, self.resolver.frame(site.fn)):
+            holder = flow.thing
+            kind = self.resolver.external_type(holder) if isinstance(holder, Obj) else ""
+            row = next((r for r in rows if kind and any(self._same(kind, known, site.fn) for known in r.entered)), None)
+            fault = self._pushed(site, row, holder, ()) if row is not None and isinstance(holder, Obj) else None
+            if fault is not None:
+                yield fault
+                return
+
+    def _pushed(self, site: CallSite, row: ConsumeRow, holder: Obj, given: tuple[Bind, ...]) -> Fault | None:
+        """What is wrong where a broker begins to push to an object."""
+        acknowledged = [*given, *self._made_with(holder, row.acknowledged)]
+        if any(self._is_set(bind) and not _is_object(bind) for bind in acknowledged):
+            return None
+        slots = self.program.slots
+        sources = decide(s for s in slots.of_object(holder, frozenset({"prefetch"})) if s.bound.slot == "prefetch")
+        values = [slot for source in sources for slot in source.slots]
+        if not values or any(slot.state not in ("absent", "disabled") for slot in values):
+            return None
+        off = next((slot for slot in values if slot.state == "disabled" and slot.written is not None), None)
+        if off is not None and off.written is not None:
+            fn, node = off.written
+            step = self.program.step(site.fn, site.call, "it consumes here")
+            text = f"prefetch {self.program.text_of(fn, node, 20)}"
+            return self._unlimited_prefetch(self.program.span_of(fn, node), text, (step,), self.program.knowledge.sure(row))
+        if slots.escaped(holder):
+            return None
+        text = f"{site.last} with no limit of unacknowledged messages: the broker pushes all it has into the consumer's memory"
+        made = (
+            (self.program.step(holder.frame.fn, holder.node, "the channel is made here, and nothing sets its prefetch count"),)
+            if holder.frame is not None and isinstance(holder.node, f.Node)
+            else ()
+        )
+        sure = self.program.knowledge.sure(row, Confidence.MEDIUM)
+        return Fault(self.program.span_of(site.fn, called_part(site.call)), text, Value(inf, sure, made))
 
     def _switched_off(self) -> Iterator[Fault]:
         """Settings of prefetch in code that are 0."""
@@ -570,3 +584,8 @@ def _may_configure(module: Module, names: frozenset[str]) -> bool:
     stems = {setting.lower().partition("_")[0].rstrip("d") for setting in names}
     by_import = any(imp.target.partition(".")[0] in stems for imp in module.facts.imports)
     return by_import or any(word in name or word in module.folder.rpartition("/")[2] for word in ("settings", "config", *stems))
+
+
+def _is_entered(site: CallSite) -> bool:
+    """Whether a `with` enters what a call gives."""
+    return any(isinstance(stmt, f.With) and any(item.value is site.call for item in stmt.items) for stmt, _ in site.fn.body.stmts)

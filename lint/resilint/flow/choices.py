@@ -27,6 +27,8 @@ _FIRST = frozenset(("next", "findFirst", "getFirst", "first", "First", "head", "
 _FORMATS = frozenset(("format", "Sprintf", "formatted", "concat", "join", "Sprint"))
 _REACH_OUT = ("client", "connection", "pool", "stub", "transport")
 """Roles of types whose objects stand for something outside this process."""
+_TEXTS = ("String", "string")
+"""Types of text: an array of it may well hold names of peers."""
 _GUARDS = ("threading.", "sync.", "queue.", "asyncio.", "multiprocessing.", "java.util.concurrent.")
 
 
@@ -282,7 +284,9 @@ class Choices:
         if kind is None:
             return "", False
         if kind.shape in ("array", "chan"):
-            return kind.name, kind.shape == "chan" or not self.words.first("peer", words(kind.name))
+            name = kind.args[-1].name if kind.args else kind.name
+            own = name not in _TEXTS and not self.words.first("peer", words(name))
+            return name, kind.shape == "chan" or own
         element = kind.args[-1] if kind.args else None
         if element is None:
             return "", False

@@ -303,6 +303,20 @@ class Sizes:
                 return Size("input", None, (hop,), self._entry_above(frame.fn))
         return None
 
+    def _selected(self, site: CallSite, frame: Frame) -> Size | None:
+        """How many rows a statement that is written here finds: as many as there are, unless it says how many it wants."""
+        texts = [
+            flow.thing.known
+            for arg in site.call.args
+            for flow in self.resolver.ask(arg.value, frame)
+            if isinstance(flow.thing, Text) and flow.thing.whole is not None
+        ]
+        if not any(re.match(r"\s*(?:select|with)\b", text, re.IGNORECASE) for text in texts):
+            return None
+        if self._limited(site.call, frame):
+            return BOUNDED
+        return Size("data", None, (Hop(frame.fn.module.path, site.call.at, site.call.end, "the statement has no row limit"),))
+
     def _is_request(self, method: str, fn: Fun) -> bool:
         """Whether a method is one of what a framework gives its handlers as request and context in one."""
         kind = self.resolver.table(fn.module).type(method.rpartition(".")[0])
@@ -797,6 +811,8 @@ class Sizes:
                     entry = self._entry_above(frame.fn) if self._is_request(target.name, frame.fn) else None
                     return Size("input", None, (), entry) if entry is not None and entry.kind == "request" else UNKNOWN
                 continue
+            if row is not None and row.does == "query" and (selected := self._selected(site, frame)) is not None:
+                return selected
             if isinstance(thing, FnVal) and depth < 2:
                 params = thing.fn.positional
                 if position >= len(params):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -164,6 +164,11 @@ class _Piece:
         return self.waves is None or bool(self.waves) or bool(self.chain)
 
 
+_COUNTED = 6
+"""Pauses that are worked out from how often a function was run."""
+_LARGE = 1e9
+_LARGE_POWER = 64
+_PICKS: dict[str, Callable[[list[float]], float]] = {"min": min, "max": max, "int": max, "float": max}
 _UNKNOWN = _Piece(tries=None, budget=None, waves=None)
 _UNREAD = {
     "all": _UNKNOWN,
@@ -426,10 +431,25 @@ class Policies:
             own = self.slots.at_call(again.bounds, self.resolver.binds(site.call, frame), here)
             sources = (*own, *self.slots.at_call(again.made, made, here))
             piece = self._filled(_Piece(where=here, confidence=sure, chosen=True), decide(sources))
+            if piece.waves is None or None in (wave.first for wave in piece.waves):
+                piece = self._counted(piece, again, site)
             if piece.tries == inf and (may_end or any(isinstance(n, f.If) for n in walk_block(handler.body))):
                 piece = replace(piece, tries=None)  # A test of its own may end it.
             errors = tuple(x for kind in handler.types for x in self._error_names(kind, frame, 0))
             yield self._policy(replace(piece, errors=errors), here, told)
+
+    @staticmethod
+    def _counted(piece: _Piece, again: AgainRow, site: CallSite) -> _Piece:
+        """Pauses that a function works out from how often it was run: `countdown=2 ** self.request.retries`."""
+        names = {bound.arg for bound in again.bounds if bound.slot == "backoff" and bound.unit != "count"}
+        told = next((a.value for a in site.call.args if a.name in names), None)
+        if told is None or not any(isinstance(n, f.Ref) and again.counts in n.name for n in walk(told)):
+            return piece
+        pauses = [_worked_out(told, again.counts, float(number)) for number in range(_COUNTED)]
+        known = [pause for pause in pauses if pause is not None and pause >= 0]
+        if len(known) < _COUNTED:
+            return piece
+        return replace(piece, waves=(), chain=tuple((Wave(pause),) for pause in known), pause_at=(site.fn, told))
 
     def _of_wrapper(self, thing: FnVal, table: Table) -> Policy | None:
         fn = thing.fn
@@ -1122,6 +1142,29 @@ class Policies:
             "python",
         )
         return homes | near
+
+
+def _worked_out(expr: f.Expr, counts: str, number: float) -> float | None:
+    """What arithmetic gives where the names that hold `counts` are `number`; `None`: more goes into it than that."""
+    match expr:
+        case f.Lit(value=bool()):
+            return None
+        case f.Lit(value=int() | float() as value):
+            return float(value)
+        case f.Ref():
+            return number if counts in expr.name.rpartition(".")[2] else None
+        case f.Call() if last_name(expr.fn) in _PICKS and expr.args:
+            given = [_worked_out(a.value, counts, number) for a in expr.args]
+            known = [x for x in given if x is not None]
+            return _PICKS[last_name(expr.fn)](known) if len(known) == len(given) else None
+        case f.Bin(op="+" | "-" | "*" | "**"):
+            left, right = _worked_out(expr.left, counts, number), _worked_out(expr.right, counts, number)
+            if left is None or right is None or abs(left) > _LARGE or abs(right) > _LARGE:
+                return None
+            if expr.op == "**":
+                return left**right if left > 0 and right <= _LARGE_POWER else None
+            return left + right if expr.op == "+" else left - right if expr.op == "-" else left * right
+    return None
 
 
 def _chain(obj: Obj | None) -> Iterator[Obj]:

@@ -1045,6 +1045,8 @@ class ConsumeRow(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A call that has a broker push messages to the object it is called on, as many at once as the slot `prefetch` says."""
 
     names: tuple[str, ...]
+    entered: tuple[str, ...] = ()
+    """Types whose objects do the same where a `with` enters them."""
     acknowledged: tuple[str | int, ...] = ()
     """Arguments that, when true, acknowledge what is pushed at once: then the slot has no effect."""
 
