@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from resilint import facts as f
 from resilint.flow.passes import names_it
 from resilint.flow.slots import decide
-from resilint.flow.values import Bind, ClassVal, Ext, FnVal, Frame, Unknown
+from resilint.flow.values import Bind, ClassVal, Ext, FnVal, Frame, Num, Obj, Unknown
 from resilint.knowledge.index import doing
 from resilint.knowledge.schema import CallEntry
 from resilint.link.code import CallSite, Fun, children, dotted, last_name, walk
@@ -401,11 +401,16 @@ class Pauses:
         """The numbers of a list that is written out."""
         if expr is None:
             return None
-        for node in [expr, *(x.thing.node for x in self.resolver.ask(expr, frame) if hasattr(x.thing, "node"))]:
+        lists = [(x.thing.node, x.thing.frame or frame) for x in self.resolver.ask(expr, frame) if isinstance(x.thing, Obj)]
+        for node, where in [(expr, frame), *lists]:
             if isinstance(node, f.Coll):
                 values = [p.value.value for p in node.items if isinstance(p.value, f.Lit)]
                 if len(values) == len(node.items):
                     return [float(v) for v in values if isinstance(v, int | float)]
+                things = [[x.thing for x in self.resolver.ask(p.value, where)] for p in node.items]
+                numbers = [one[0].number for one in things if len(one) == 1 and isinstance(one[0], Num)]
+                if numbers and len(numbers) == len(things):
+                    return [float(number) for number in numbers]
         return None
 
     def _of_call(self, call: f.Call, frame: Frame, loop: f.Loop | None, seen: frozenset[tuple[str, Frame]]) -> _Nature:

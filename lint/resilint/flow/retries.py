@@ -276,7 +276,7 @@ class Retries:
         go = fn.module.language == "go"
         if not loops and not fn.says(_EACH):
             return (go or fn.says(_TRY)) and _calls_itself(fn)
-        if not loops and not go:
+        if not loops:
             loops = any(_counts_or_stands(call.rpartition(".")[2]) for call in calls)
         if loops and (go or fn.says(_TRY) or fn.says(_RESULTS)):
             return True
@@ -393,10 +393,19 @@ class Retries:
         if isinstance(it, f.Call) and last_name(it.fn) in (*_TURNS, *_ENDLESS):
             return True
         if module.language == "go":
-            return isinstance(it, f.Lit)
+            return isinstance(it, f.Lit) or (loop.target is not None and self._only_paces(loop))
         if module.language != "python" or loop.target is None or not any(isinstance(stmt, f.Try) for stmt in loop.body):
             return False
         return not self._is_used(loop)
+
+    @staticmethod
+    def _only_paces(loop: f.Loop) -> bool:
+        """Whether the elements that a loop is over stand nowhere but in what sleeps."""
+        names = {n.name for n in walk(loop.target) if isinstance(n, f.Ref)} if loop.target is not None else set()
+        nodes = list(walk_block(loop.body))
+        sleeps = [(n.at, n.end) for n in nodes if isinstance(n, f.Call) and _SLEEPS.match(last_name(n.fn))]
+        uses = [n.at for n in nodes if isinstance(n, f.Ref) and n.name.partition(".")[0] in names]
+        return bool(uses) and all(any(at <= use < end for at, end in sleeps) for use in uses)
 
     @staticmethod
     def _is_used(loop: f.Loop) -> bool:
