@@ -541,7 +541,6 @@ class Spawns:
         layer = list(seen)
         weak: Reach | None = None
         for left in range(_DEEP - 1, -1, -1):
-            following: list[Fun] = []
             for fn in layer:
                 hit = self._outside(fn)
                 if hit is not None:
@@ -549,7 +548,10 @@ class Spawns:
                     if hit[2]:
                         return reach
                     weak = weak or reach
-                for site, callee in self.callees(fn) if left else ():
+            # What they call is dear to ask, and only asked where none of them waits itself.
+            following: list[Fun] = []
+            for fn in layer if left else ():
+                for site, callee in self.callees(fn) if len(seen) < _MANY else ():
                     if callee not in seen and len(seen) < _MANY:
                         seen[callee] = (fn, site)
                         following.append(callee)
