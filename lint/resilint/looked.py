@@ -62,37 +62,58 @@ class Look(Struct, array_like=True):
         self.places |= other.places
 
 
-Looked = dict[str, Look]
-"""By path; files that are not in it were not looked at but for what they declare."""
+_ENCODER = msgspec.msgpack.Encoder()
+_LOOK = msgspec.msgpack.Decoder(Look)
+
+Looked = dict[str, bytes]
+"""By path, encoded, because all of them come while the program is still held, where a process is at its largest. Files that are not
+in it were not looked at but for what they declare."""
 
 
 def looked_at(program: Program) -> Looked:
     """What a program's questions have looked at until now."""
     looks = program.looks
     found: Looked = {}
-    for path, module in program.names.modules.items():
-        bodies = {fun.index for fun in module.functions if fun.seen}
-        if bodies or module.scans:
-            found[path] = Look(bodies=bodies, scans=set(module.scans))
-    for path in {*looks.whole, *looks.said, *looks.marked, *looks.cuts, *looks.rows, *looks.places}:
-        look = found.setdefault(path, Look())
+    modules = program.names.modules
+    for path in {*modules, *looks.whole, *looks.said, *looks.marked, *looks.cuts, *looks.rows, *looks.places}:
+        look = Look()
+        if (module := modules.get(path)) is not None:
+            look.bodies = {fun.index for fun in module.functions if fun.seen}
+            look.scans = module.scans
         look.whole = path in looks.whole
-        look.said = dict(looks.said.get(path, ()))
-        look.marked = {scan: dict(answers) for scan, answers in looks.marked.get(path, {}).items()}
-        look.cuts = dict(looks.cuts.get(path, ()))
-        look.rows = dict(looks.rows.get(path, ()))
+        look.said = looks.said.get(path, {})
+        look.marked = looks.marked.get(path, {})
+        look.cuts = looks.cuts.get(path, {})
+        look.rows = looks.rows.get(path, {})
         if path in looks.places:
             lines = Lines(looks.text(path))
             look.places = {at: lines.place(at) for at in looks.places[path]}
+        if look != _NONE:
+            found[path] = encoded(look)
     return found
+
+
+_NONE = Look()
+
+
+def encoded(look: Look) -> bytes:
+    """What was looked at in one file, as it is kept."""
+    return _ENCODER.encode(look)
+
+
+def opened(looked: Looked, path: str) -> Look | None:
+    """What was looked at in one file."""
+    data = looked.get(path)
+    return _LOOK.decode(data) if data is not None else None
 
 
 def together(one: Looked, other: Looked) -> Looked:
     """What two processes looked at; the first one's are changed."""
-    for path, look in other.items():
-        known = one.setdefault(path, look)
-        if known is not look:
-            known.add(look)
+    for path, data in other.items():
+        known = opened(one, path)
+        if known is not None:
+            known.add(_LOOK.decode(data))
+        one[path] = data if known is None else encoded(known)
     return one
 
 

@@ -130,10 +130,12 @@ class Earlier:
         """
         if checked.failures or self._stamps() != self._before:
             return
+        from resilint.looked import opened
+
         scans = {scan: number for number, scan in enumerate(_scans(checked.looked))}
         files = {}
         for source in self._sources:
-            look = checked.looked.get(source.path)
+            look = opened(checked.looked, source.path)
             files[source.path] = msgspec.Raw(_ENCODER.encode(_as_file(source.kind, self._keys[source.path], look, scans)))
         self._put(key, rules, checked, _Last(key, list(scans), files))
 
@@ -214,7 +216,10 @@ def _are_own(rules: Iterable[Rule]) -> bool:
 
 
 def _scans(looked: Looked) -> dict[Scan, None]:
-    return {scan: None for look in looked.values() for scan in sorted({*look.scans, *look.said, *look.marked})}
+    from resilint.looked import opened
+
+    looks = (look for path in looked if (look := opened(looked, path)) is not None)
+    return {scan: None for look in looks for scan in sorted({*look.scans, *look.said, *look.marked})}
 
 
 def _as_file(kind: str, key: bytes, look: Look | None, scans: Mapping[Scan, int]) -> _File:

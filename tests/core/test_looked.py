@@ -23,6 +23,7 @@ from resilint.cache import _packed
 from resilint.engine_rules import ENGINE_RULES
 from resilint.knowledge import KnowledgeError
 from resilint.link.looks import Looks, Scan, any_of, any_small, matching
+from resilint.looked import Look, encoded, opened, together
 from resilint.run import Result, run
 from resilint.scope import Scope
 from resilint.settings import SettingsError, load
@@ -365,3 +366,21 @@ def main() -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+def test_what_two_processes_looked_at_comes_together_file_by_file() -> None:
+    word, pattern = Scan("word", (b"get",)), Scan("pattern", (rb"\bput\b", b"0"))
+    one = Look(bodies={1}, scans={word}, said={word: True}, marked={pattern: {1: True}}, cuts={(0, 3): b"a"}, places={4: (1, 5)})
+    other = Look(True, {2}, {pattern}, {pattern: False}, {pattern: {2: False}}, {(5, 9): b"b"}, {(1, 2): b"c"}, {9: (2, 1)})
+    both = together({"a.py": encoded(one), "b.py": encoded(one)}, {"a.py": encoded(other), "c.py": encoded(other)})
+    assert opened(both, "a.py") == Look(
+        True,
+        {1, 2},
+        {word, pattern},
+        {word: True, pattern: False},
+        {pattern: {1: True, 2: False}},
+        {(0, 3): b"a", (5, 9): b"b"},
+        {(1, 2): b"c"},
+        {4: (1, 5), 9: (2, 1)},
+    )
+    assert (opened(both, "b.py"), opened(both, "c.py"), opened(both, "d.py")) == (one, other, None)

@@ -1246,16 +1246,18 @@ class Lists:
 
     @cached_property
     def _by_name_only(self) -> dict[tuple[str, str], list[Fun]]:
-        Found = tuple[dict[tuple[str, str], list[Fun]], dict[str, set[tuple[str, str]]]]
+        Found = tuple[dict[tuple[str, str], list[Fun]], dict[str, tuple[tuple[str, str], ...]]]
 
         def found() -> Found:
             functions: dict[tuple[str, str], list[Fun]] = {}
-            keys: dict[str, set[tuple[str, str]]] = {}
+            keys: dict[str, dict[tuple[str, str], None]] = {}
+            one: dict[tuple[str, str], tuple[str, str]] = {}
             for fn in self.program.starts():
                 key = (fn.module.language, fn.name)
+                key = one.setdefault(key, key)
                 functions.setdefault(key, []).append(fn)
-                keys.setdefault(fn.module.path, set()).add(key)
-            return functions, keys
+                keys.setdefault(fn.module.path, {})[key] = None
+            return functions, {path: tuple(own) for path, own in keys.items()}
 
         def renewed(known: Found) -> Found:
             functions, keys = dict(known[0]), dict(known[1])

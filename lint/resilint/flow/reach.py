@@ -112,7 +112,7 @@ class Headers:
         self._names = names
         self._language = language
         self._table = table
-        self._imports: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._imports: dict[str, dict[str, tuple[str, ...]]] = {}
         self._sources: dict[tuple[Module, str], frozenset[Module]] = {}
         self._homes: dict[tuple[str, str, int], Module | str | None] = {}
         self._used: frozenset[str] | None = None
@@ -359,8 +359,10 @@ class Headers:
 
     def _bound(self, module: Module, name: str) -> tuple[str, ...]:
         """What a name of a file's own scope stands for outside of the program."""
-        key = (module.path, name)
-        found = self._imports.get(key)
+        known = self._imports.get(module.path)
+        if known is None:
+            known = self._imports[module.path] = {}
+        found = known.get(name)
         if found is None:
             targets: dict[str, None] = {}
             queue = [(module, name)]
@@ -370,7 +372,7 @@ class Headers:
                         targets[target] = None
                     elif target not in queue:
                         queue.append(target)
-            found = self._imports[key] = tuple(targets)
+            found = known[name] = tuple(targets)
         return found
 
     def _leading_out(self, module: Module, name: str) -> Iterator[str | tuple[Module, str]]:
@@ -644,11 +646,13 @@ class Reach:
         self.attributes: dict[tuple[str, bool], set[Klass | None]] = {}
         """Attributes that may hold one, those that only tests store apart, with the classes whose own code does.
         `None`: other code."""
-        self._locals: dict[Fun, set[str]] = {}
+        self._locals: dict[Fun, tuple[str, ...]] = {}
+        """Hardly ever more than a few."""
         self._gives: dict[str, bool] = {}
         self._reads: dict[Fun, bool] = {}
-        self._answers: dict[tuple[Fun, str], bool] = {}
-        self._means: dict[tuple[Module, str], int] = {}
+        # In dictionaries of their own: pairs as keys would take more than all else of them.
+        self._answers: dict[Fun, dict[str, bool]] = {}
+        self._means: dict[Module, dict[str, int]] = {}
         # First in, first out: what waits its turn is visited once for all that has come to light meanwhile.
         self._queue: deque[Fun] = deque()
         self._queued: set[Fun] = set()
@@ -795,7 +799,7 @@ class Reach:
                 # Of a class that is gone nobody knows whose attribute it is now.
                 owners.add(classes.get(klass.decl.qual))
         for fun in old.functions:
-            held = self._locals.pop(fun, set())
+            held = self._locals.pop(fun, ())
             same = functions.get(fun.head.qual)
             if same is not None and fun in self.touched:
                 self._push(same)
@@ -1078,9 +1082,9 @@ class Reach:
         return other in resolver.mro(one)[0] or one in resolver.mro(other)[0]
 
     def _hold_local(self, fun: Fun, name: str) -> None:
-        held = self._locals.setdefault(fun, set())
+        held = self._locals.get(fun, ())
         if name not in held:
-            held.add(name)
+            self._locals[fun] = (*held, name)
             self._push(fun)
 
     def _run(self) -> None:
@@ -1158,10 +1162,10 @@ class Reach:
                 return False
             self._hold(last, fun.module)
             return True
-        held = self._locals.setdefault(fun, set())
+        held = self._locals.get(fun, ())
         if last in held:
             return False
-        held.add(last)
+        self._locals[fun] = (*held, last)
         for inner in self._headers.nested.get(fun, ()):
             self._hold_local(inner, last)
         return True
@@ -1370,13 +1374,15 @@ class Reach:
     def _outside(self, module: Module, name: str) -> int:
         """What a dotted name of a file is outside of the program, as far as anybody asks; imports do not change, so it is looked up
         once."""
-        key = (module, name)
-        found = self._means.get(key)
+        known = self._means.get(module)
+        if known is None:
+            known = self._means[module] = {}
+        found = known.get(name)
         if found is None:
             names = self.external(module, name)
             gives = any(self.gives(full) for full in names)
             waits = not gives and any(self.waits(full) for full in names)
-            found = self._means[key] = _GIVES if gives else _WAITS if waits else _ANYTHING if names else _NOTHING
+            found = known[name] = _GIVES if gives else _WAITS if waits else _ANYTHING if names else _NOTHING
         return found
 
     def _is_rest(self, name: str, fun: Fun) -> bool:
@@ -1446,10 +1452,12 @@ class Reach:
 
     def may_be(self, called: str, fun: Fun) -> bool:
         """The same by the name that is called, as the header of a function has it too."""
-        key = (fun, called)
-        found = self._answers.get(key)
+        known = self._answers.get(fun)
+        if known is None:
+            known = self._answers[fun] = {}
+        found = known.get(called)
         if found is None:
-            found = self._answers[key] = self._may_be(called, fun)
+            found = known[called] = self._may_be(called, fun)
         return found
 
     def _may_be(self, called: str, fun: Fun) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -334,8 +335,9 @@ def union(*groups: Iterable[Flow]) -> Flows:
     return tuple(seen.values())
 
 
+@lru_cache(maxsize=4096)
 def unknown(why: str, unit: str = "") -> Flows:
-    """The answer that is none."""
+    """The answer that is none: one object wherever it is the same."""
     return (Flow(Unknown(why, unit)),)
 
 

@@ -22,8 +22,11 @@ CODE = ("python", "go", "java")
 Path = tuple["Arm", ...]
 
 # Most lists of a body are empty, and a program has a hundred thousand of them: these stand for all that are.
+_FEW = 12
+"""Calls of a body that are quicker looked through than an index of them is made."""
 _NO_ARMS: list[Arm] = []
 _NOTHING: list[Any] = []
+_NO_NAMES: frozenset[str] = frozenset()
 
 
 class Arm:
@@ -290,7 +293,7 @@ class Body:
         self.returns: list[tuple[f.Return, Arm]] = []
         self.yields: list[f.Yield] = []
         self.news: list[tuple[f.New, Arm, f.Stmt]] = []
-        self.outer_names: frozenset[str] = frozenset()
+        self.outer_names = _NO_NAMES
         # Beside each other, not in pairs, which would be a tenth of what bodies take.
         self._stmts: list[f.Stmt] = []
         self._arms: list[Arm] = []
@@ -545,6 +548,8 @@ class Body:
 
     def calls_named(self, last: str) -> list[CallSite]:
         """Calls of what has this last segment, in the order written."""
+        if len(self.calls) <= _FEW:
+            return [site for site in self.calls if site.last == last]
         if self._named is None:
             self._named = {}
             for site in self.calls:
@@ -770,7 +775,7 @@ class Module:
     """Directory of the file, empty at the root."""
     _open_ended: bool | None = None
     _imports: dict[str, list[f.Import]] | None = None
-    _imported: frozenset[str] | None = None
+    _imported: tuple[str, ...] | None = None
     _declared: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
@@ -790,17 +795,19 @@ class Module:
         return self._imports
 
     @property
-    def imported(self) -> frozenset[str]:
-        """Modules of which the file imports something, with the packages they lie in. `from a import b` may name one."""
+    def imported(self) -> tuple[str, ...]:
+        """Modules of which the file imports something, with the packages they lie in, each once. `from a import b` may name one."""
         if self._imported is None:
             separator = "/" if self.language == "go" else "."
             found: set[str] = set()
             for imp in self.facts.imports:
                 target = f"{imp.target}{separator}{imp.name}" if imp.name and self.language != "go" else imp.target
                 while target and target not in found:
-                    found.add(target)
+                    # The same ones are imported everywhere.
+                    found.add(intern(target))
                     target = target.rpartition(separator)[0]
-            self._imported = frozenset(found)
+            # No set: of all files together those would take as much as what the files call.
+            self._imported = tuple(found)
         return self._imported
 
     def is_open_ended(self, table: Table) -> bool:
