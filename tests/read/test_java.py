@@ -856,6 +856,33 @@ def test_deeply_nested_classes(form: str) -> None:
     assert len(facts.classes) > 50 and any("nested too deeply" in error.message for error in facts.errors)
 
 
+def test_a_builder_of_two_hundred_calls_is_read_whole() -> None:
+    source = "class C { void f() {\nmade = start()" + "".join(f"\n.step{i}(a{i}())" for i in range(200)) + ";\n} }\n"
+    facts = facts_of(source)
+    assert facts.errors == ()
+    fn, body = function(facts, "C.f")
+    assert {f"a{i}" for i in range(200)} <= set(fn.calls)
+    calls = [node for stmt in body for node in nodes(stmt) if isinstance(node, Call)]
+    assert len(calls) == 401
+
+
+@pytest.mark.parametrize("mark", ["@Nullable", "@org.x.Nullable", "@ Size(max = 3)"])
+def test_an_annotation_in_front_of_the_dots_is_no_error(mark: str) -> None:
+    source = f"class C {{ void f(String {mark} ... names) {{ g(names); }}\nvoid h(String {mark}... names) {{}} }}\n"
+    facts = facts_of(source)
+    assert facts.errors == ()
+    params = function(facts, "C.f")[0].params
+    assert [(p.name, p.kind) for p in params] == [
+        (p.name, p.kind) for p in function(facts_of(source.replace(mark, "")), "C.f")[0].params
+    ]
+    at = source.index("g(names)")
+    assert any(node.at == at for stmt in function(facts, "C.f")[1] for node in nodes(stmt))
+
+
+def test_a_broken_file_with_such_an_annotation_still_has_its_error() -> None:
+    assert facts_of("class C { void f(String @Nullable ... names) { g(; } }\n").errors
+
+
 def test_long_chains_of_operators_keep_every_operand() -> None:
     source = "class C { Object x = a0()" + "".join(f" + a{i}()" for i in range(1, 3000)) + ";\nObject y = b0()"
     source += "".join(f" {'+-'[i % 2]} b{i}()" for i in range(1, 3000)) + ";\nString z = c0()"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ FALLS: Outcome = ("falls", None)
 LEAVES: Outcome = ("leaves", None)
 _ERROR, _EQUALS = any_of(b"Err"), any_of(b"==")
 _CANCELLED, _INTERRUPTED = any_of(b"ancel", b"SoftTimeLimit"), any_of(b"Interrupt")
+_PUTS_AWAY = re.compile(r"destroy|dispose|shut_?down|tear_?down|clean_?up|(?:stop|close|terminate)(?:$|_|[A-Z])")
+"""Methods by which something is put away: what is left has to be done there, whoever interrupts."""
 _MOST = 3
 """Next calls that a finding shows."""
 
@@ -577,7 +580,7 @@ class AfterCancel:
     def _java(self) -> Iterator[Fault]:
         for module in code_modules(self.program, "java"):
             for fn in module.functions:
-                if fn.says(_INTERRUPTED):
+                if fn.says(_INTERRUPTED) and not _PUTS_AWAY.match(fn.name):
                     for stmt, arm in fn.body.stmts:
                         if isinstance(stmt, f.Try) and not any(a.kind in ("final", "handler") for a in arm.chain()):
                             yield from self._after_handlers(fn, stmt)

@@ -268,7 +268,11 @@ def _is_peer(site: CallSite) -> bool:
     if _FILE.fullmatch(dotted(site.call.fn).rpartition(".")[0].rpartition(".")[2]):
         return False
     return bool(
-        re.match(r"(?:send|post|publish|write|flush|upload|push|export|emit|deliver|insert|save|submit)", site.last, re.IGNORECASE)
+        re.match(
+            r"(?:send|post|publish|write(?!_?lock)|flush|upload|push|export|emit|deliver|insert|save|submit)",
+            site.last,
+            re.IGNORECASE,
+        )
     ) and (site.last not in _GROWS)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from resilint import facts as f
 from resilint.flow.blocking import is_for_windows
 from resilint.flow.lists import Words
+from resilint.flow.passes import ERROR_NAME
 from resilint.flow.spawns import Spawn, family
 from resilint.flow.timeouts import Fault, short
 from resilint.flow.values import Obj
@@ -641,7 +642,7 @@ class EndlessWaits:
         name = dotted(receive.value)
         holder = _made_here(fn, name)
         sent = self._handed_over(fn, holder) if holder else None
-        if sent is None:
+        if sent is None or self._is_always_answered(fn, name, holder):
             return None
         way = self._way(fn, waits_for_message=True, looped=True)
         if way is None:
@@ -650,6 +651,51 @@ class EndlessWaits:
         text = f"the receive from `{name}` can wait for ever: no select ends it, so {way.by} hangs with it when nobody answers"
         span = self.program.span_of(fn, receive)
         return Fault(span, text, Value(inf, Confidence.MEDIUM, steps), key=(span.path, receive.at))
+
+    def _is_always_answered(self, fn: Fun, name: str, holder: str) -> bool:
+        """Whether whoever takes it beside this function closes each, on every way, and waits for no peer before."""
+        fields = {name.rpartition(".")[2]} if holder != name else set[str]()
+        fields.update(
+            dotted(pair.key)
+            for new, _, _ in fn.body.news
+            for pair in new.fields
+            if dotted(pair.value) == name and pair.key is not None
+        )
+        fields.discard("")
+        verdicts: list[bool] = []
+        for module in self.program.names.modules.values() if fields else ():
+            if module.language != "go" or module.folder != fn.module.folder or module.is_test:
+                continue
+            for other in module.functions[1:]:
+                if other is not fn and ("close" in other.head.calls or self.program.says(module.path, _ARROW)):
+                    # A send may stand still itself, where who asked has gone or has room for nothing.
+                    verdicts += (
+                        closes and self._answers(other, arm, at, base) for at, arm, base, closes in _answers_to(other, fields)
+                    )
+        return bool(verdicts) and all(verdicts)
+
+    def _answers(self, fn: Fun, arm: Arm, at: int, item: str) -> bool:
+        """Whether a function comes to an answer in any case, whatever the item holds, and reaches no peer on its way."""
+        chain = arm.chain()
+        loops = [one.node for one in chain if one.kind == "loop"]
+        for one in chain:
+            test = one.node.test if isinstance(one.node, f.If) else None
+            if test is not None:
+                if any(isinstance(n, f.Call) or (isinstance(n, f.Ref) and ERROR_NAME.fullmatch(n.name)) for n in walk(test)):
+                    return False
+                if not any(isinstance(n, f.Ref) and n.name.partition(".")[0] == item for n in walk(test)):
+                    return False
+            elif one.kind not in ("root", "loop"):
+                return False
+        inner = loops[-1] if loops else None
+        for stmt, _ in fn.body.stmts:
+            if stmt.at >= at:
+                break
+            if isinstance(stmt, f.Return | f.Raise):
+                return False
+            if isinstance(stmt, f.Jump) and inner is not None and inner.at <= stmt.at:
+                return False
+        return self.program.spawning.reach([fn]) is None
 
     def _handed_over(self, fn: Fun, name: str) -> f.Node | None:
         """Where a channel is sent to somebody over another channel, alone or inside of what is sent, here or in a method that is
@@ -670,6 +716,20 @@ class EndlessWaits:
                         if position < len(params) and _sent(callee, {params[position].name}) is not None:
                             return site.call
         return None
+
+
+def _answers_to(fn: Fun, fields: set[str]) -> Iterator[tuple[int, Arm, str, bool]]:
+    """Where a channel in one of these fields is closed, or something is sent into it: the place, what holds it, and whether it is
+    closed."""
+    for stmt, arm in fn.body.stmts:
+        channel: f.Expr | None = None
+        if isinstance(stmt, f.Send):
+            channel = stmt.channel
+        elif isinstance(stmt, f.Do) and isinstance(stmt.value, f.Call) and dotted(stmt.value.fn) == "close" and stmt.value.args:
+            channel = stmt.value.args[0].value
+        base, _, last = dotted(channel).rpartition(".") if channel is not None else ("", "", "")
+        if base and last in fields:
+            yield stmt.at, arm, base.partition(".")[0], isinstance(stmt, f.Do)
 
 
 def _made_here(fn: Fun, name: str) -> str:

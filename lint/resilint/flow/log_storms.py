@@ -148,7 +148,9 @@ class LogStorms:
             return ()
         if self.program.focus is not None:
             return tuple(
-                fn for fn in self.program.starts() if not fn.module.is_test and self._serves(fn) and self._may_log_a_wait(fn)
+                fn
+                for fn in self.program.starts()
+                if not fn.module.is_test and self._serves(fn) and self._may_log_a_wait(fn) and not self._is_of_tool(fn)
             )
         callers = self.program.names.callers
         leading = self._waiting.union(caller for name in self._leading for caller in callers(name))
@@ -159,7 +161,7 @@ class LogStorms:
             for fn in callers(name)
             if fn.module.language == language
         }
-        found = (fn for fn in leading & logging if not fn.module.is_test and self._serves(fn))
+        found = (fn for fn in leading & logging if not fn.module.is_test and self._serves(fn) and not self._is_of_tool(fn))
         return tuple(sorted(found, key=lambda fn: fn.key))
 
     def _may_log_a_wait(self, fn: Fun) -> bool:
@@ -171,6 +173,26 @@ class LogStorms:
     def _serves(fn: Fun) -> bool:
         """Whether a function is part of something that runs on, no tool's main."""
         return family(fn).name not in ("main", "<module>")
+
+    def _is_of_tool(self, fn: Fun, depth: int = 0) -> bool:
+        """Whether only a command's `main` leads to a function, once and not from a loop, and the function itself has an end."""
+        if depth and family(fn).name == "main":
+            return True
+        if depth > _CALLERS or fn.module.language != "go" or fn.module.facts.package != "main" or fn in self.program.entries:
+            return False
+        if any(isinstance(stmt, f.Loop) and stmt.form == "ever" for stmt, _ in fn.body.stmts):
+            return False
+        if fn.parent is not None or any(not user.module.is_test for user in self.program.names.values_of.get(fn.name, ())):
+            return False
+        callers, whole = self.resolver.callers(fn)
+        return (
+            whole
+            and bool(callers)
+            and all(
+                site is not None and not site.how and site.loop is None and self._is_of_tool(frame.fn, depth + 1)
+                for frame, site, _, _ in callers
+            )
+        )
 
     # ------------------------------------------------------------ failure ways
 

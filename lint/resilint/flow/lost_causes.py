@@ -475,7 +475,8 @@ class LostCauses:
         """Whether an exception says nothing of what was caught: neither its class nor its text."""
         if not dotted(value.fn) or self._edge(value, fn) or self.errors.caught(value.fn, fn)[0] & (causes or BOTH):
             return False
-        said = " ".join([dotted(value.fn), *(str(x.value) for x in walk(value) if isinstance(x, f.Lit))])
+        told = (str(x.value) if isinstance(x, f.Lit) else x.name for x in walk(value) if isinstance(x, f.Lit) or _is_constant(x))
+        said = " ".join([dotted(value.fn), *told])
         words = _SAYS_CANCELLED if causes == frozenset({CALLER}) else _SAYS_TIMEOUT
         return not words.search(said)
 
@@ -679,3 +680,8 @@ def cancels(fn: Fun) -> bool:
 
 def _span(types: tuple[f.Expr, ...]) -> f.Node:
     return f.Ref(types[0].at, types[-1].end, "")
+
+
+def _is_constant(node: f.Node) -> bool:
+    """Whether it is the name of a constant: `ErrorCode.PLUGIN_TIMEOUT` is a code that a caller can tell from others."""
+    return isinstance(node, f.Ref) and node.name.rpartition(".")[2].isupper()

@@ -807,7 +807,7 @@ class Policies:
             for inner in self._parts(part, binds, where, obj, table):
                 piece = _with_part(piece, inner)
         piece = self._under_context(piece, row, binds)
-        errors = tuple(self._errors(row, binds))
+        errors = tuple(self._errors(row, binds, obj))
         return replace(piece, errors=errors) if errors else piece
 
     def _is_list(self, bind: Bind | None) -> bool:
@@ -940,11 +940,37 @@ class Policies:
     def _operators(self, table: Table) -> dict[str, Any]:
         return {op: how for library in table.libraries for row in library.retries for op, how in row.operators.items()}
 
-    def _errors(self, row: RetryRow, binds: tuple[Bind, ...]) -> Iterator[str]:
+    def _errors(self, row: RetryRow, binds: tuple[Bind, ...], obj: Obj | None) -> Iterator[str]:
         for part in row.errors:
+            if part.setter is not None:
+                for holder in _chain(obj):
+                    for _site, args in self.slots.method_calls(holder, part.setter):
+                        if args:
+                            yield from self._told_by(args[0].expr, args[0].frame)
+                continue
             bind, _ = self.slots.find_bind(part.arg, part.pos, binds)
             if bind is not None:
                 yield from self._error_names(bind.expr, bind.frame, 0)
+
+    def _told_by(self, test: f.Expr, frame: Frame) -> Iterator[str]:
+        """The classes for which a test of an error holds: `X.class::isInstance`, or a function that asks for classes alone."""
+        if isinstance(test, f.Field) and test.name == "isInstance":
+            yield from self._error_names(test.base, frame, 0)
+            return
+        if not isinstance(test, f.Fn):
+            yield "?"
+            return
+        fn = frame.fn.module.functions[test.index]
+        for value in (stmt.value for stmt, _ in fn.body.stmts if isinstance(stmt, f.Return)):
+            asked = [value]
+            while asked:
+                part = asked.pop()
+                if isinstance(part, f.Bin) and part.op == "or":
+                    asked += (part.right, part.left)
+                elif isinstance(part, f.Is):
+                    yield from (kind.name for kind in part.types)
+                elif not (isinstance(part, f.Lit) and part.value is False):
+                    yield "?"
 
     def _error_names(self, expr: f.Expr, frame: Frame, depth: int) -> Iterator[str]:
         if depth > _DEEP:

@@ -603,7 +603,7 @@ class Pools:
             uses = self.uses(pool)
             if pool.kind.shared or not uses.may_grow or self._told(pool, self.program.setting_faults.unlimited_pools):
                 continue
-            sure = Confidence.LOW if uses.only_handed else threads.confidence
+            sure = Confidence.LOW if uses.only_handed or self._is_unseen(pool, uses) else threads.confidence
             fix = self.program.mending.limited(pool.obj, "concurrency")
             yield endless_threads(self._span(pool), self._subject(pool), sure, self._steps(pool, threads, uses), fix=fix)
         for pool in self.connections:
@@ -614,6 +614,14 @@ class Pools:
                 text = f"{self._subject(pool)} has no upper bound: while its peer is slow, every caller opens one more connection"
                 fix = self.program.mending.limited(pool.obj, "concurrency")
                 yield Unbounded(self._span(pool), text, most.confidence, self.program.trace(most.hops), None, fix)
+
+    @staticmethod
+    def _is_unseen(pool: Pool, uses: Uses) -> bool:
+        """Whether nobody is seen who puts something into what a class of Java has for itself: all that is known is that it is given
+        on, perhaps for one task at a time."""
+        if pool.fn.module.language != "java" or not uses.escapes or any(use.recurs for use in uses.puts):
+            return False
+        return not pool.fn.head.decorators and (pool.kind.role == "queue" or pool.fn.head.is_private)
 
     def unbounded_queues(self) -> Iterator[Unbounded]:
         """Queues and backlogs of executors without a capacity, and buffers that nothing but success shortens."""
@@ -633,7 +641,8 @@ class Pools:
             subject = self._subject(pool)
             if pool.kind.role == "executor":
                 subject = f"the backlog of {subject}"
-            sure = Confidence.LOW if uses.only_handed else room.confidence
+            unseen = pool.kind.role == "queue" and bool(pool.name) and not pool.local and self._is_unseen(pool, uses)
+            sure = Confidence.LOW if uses.only_handed or unseen else room.confidence
             # Threads are added where the queue is full: with a capacity their number has to have an end, too.
             ends = pool.kind.role == "queue" or self.ceiling(pool.obj, "concurrency").state == "finite"
             fix = self.program.mending.limited(pool.obj, "capacity") if ends else None

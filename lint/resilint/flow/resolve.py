@@ -85,12 +85,20 @@ _SUFFIXES = (
     ("_ns", "ns"),
 )
 
+_RATIO = re.compile(
+    r"(?:(?:milli|micro|nano)?s(?:econd)?s?|millis|micros|nanos|minutes?|hours?)_?(?:in|per|IN|PER|In|Per)_?(?![a-z]*(?:terval|put|it))[a-zA-Z]",
+    re.IGNORECASE,
+)
+"""`MILLIS_PER_SECOND`: how many of the one are in the other, and no time."""
+
 
 @lru_cache(maxsize=65536)
 def unit_of_name(name: str) -> str:
     """The unit a name promises: `timeout_ms`, `TimeoutSeconds`; empty for none."""
     last = name.rpartition(".")[2]
     low = last.lower()
+    if _RATIO.search(last):
+        return ""
     for suffix, unit in _SUFFIXES:
         if low.endswith(suffix):
             return unit

@@ -104,11 +104,16 @@ _DRAWS = re.compile(
 _MARKS = re.compile(r"request|trace|span|correlat|idempot|message|session", re.IGNORECASE)
 _TAKES = re.compile(r"_*(?:b?[lr]?_?pop|b?[lr]_?move|de_?queue|take)", re.IGNORECASE)
 """Calls that take one out of what waits."""
+_STEPS = re.compile(r"(?:move_?)?next(?:_?\w+)?|advance|step", re.IGNORECASE)
+_ITERATOR = re.compile(
+    r"it|itr|_*\w*(?:iter|iterator|cursor|rows|scanner|reader|stream|walker|parser|decoder|tokenizer|lexer)\d*", re.IGNORECASE
+)
+"""Names of what gives one element after the other, until there are no more."""
 _MISSING = re.compile(r"not_?found|not_?exist|no_?such|missing|undefined", re.IGNORECASE)
 _REMEDIES = re.compile(r"_*(?:pull|create|download|load|make|declare|install|insert|register|provision|ensure)", re.IGNORECASE)
 """Calls that make or fetch what was missing."""
 _PUTS_IN = frozenset({"append", "add", "insert", "appendleft", "push"})
-_LEFT_OUT = re.compile(r"dead|bad|failed|ignore|exclu|tried|skip|visited|seen|black|down", re.IGNORECASE)
+_LEFT_OUT = re.compile(r"dead|bad|failed|ignore|exclu|tried|skip|visited|seen|black|down|quarantin", re.IGNORECASE)
 _HANDLES = re.compile(
     r"handle|check|throw|raise|fail|process|on_?(err|exc|fail)|rethrow|propagate|translate|verify|ensure|assert", re.IGNORECASE
 )
@@ -361,7 +366,7 @@ class Retries:
             return
         path = tuple(stmt for stmt in block if stmt.at <= site.call.at)
         retry = RetryLoop(fn, site.call, _told(calls), failed, path=path, kinds=kinds, calls=calls)
-        once = _enters_once(site, path) or self._unmakes(fn, site.arm.chain(), path, fields=True)
+        once = _enters_once(site, path) or self._unmakes(fn, site.arm.chain(), path, fields=True) or _leaves_out(path, calls, fn)
         retry.moves = "finite" if _is_remedied(kinds, path) or once else ""
         tests = [s.test for s, _ in fn.body.stmts if isinstance(s, f.If)]
         counters = changed | {
@@ -461,7 +466,8 @@ class Retries:
                 if go:
                     name = dotted(target.items[-1].value) if isinstance(target, f.Coll) and target.items else dotted(target)
                     if ERROR_NAME.fullmatch(name):
-                        yield Point(stmt, value, stmt, error=name)
+                        if not _goes_down(name, value, loop):
+                            yield Point(stmt, value, stmt, error=name)
                         continue
                 if dotted(target):
                     calls[dotted(target)] = (stmt, value)
@@ -497,6 +503,17 @@ class Retries:
 
     # ------------------------------------------------------------ judging
 
+    @staticmethod
+    def _follows(point: Point, loop: f.Loop) -> bool:
+        """Whether a status is asked only for whether the answer leads elsewhere: a redirect is followed, nothing is tried again."""
+        if not point.result.startswith("status:"):
+            return False
+        for node in walk_block(loop.body):
+            if isinstance(node, f.Bin) and node.op in ("==", "!=") and node.at <= point.failed.at < node.end:
+                other = node.right.value if isinstance(node.right, f.Lit) else None
+                return other in (301, 302, 303, 307, 308)
+        return False
+
     def _judge(self, fn: Fun, loop: f.Loop, points: list[Point]) -> RetryLoop | None:
         found: RetryLoop | None = None
         circling: list[tuple[RetryLoop, Pass]] = []
@@ -505,6 +522,8 @@ class Retries:
             if point.handler is not None and (
                 self._is_no_failure(point.handler, fn) or self._leads_to_none(point.handler, point.node, loop, fn)
             ):
+                continue
+            if self._follows(point, loop):
                 continue
             good = Pass(fn, loop, point, False, dict(before))
             out = good.block(loop.body)
@@ -516,6 +535,8 @@ class Retries:
             if not goes_again(out, loop) or self._over(bad, loop) is True:
                 continue
             if loop.form == "each" and self._uses_element(loop, point, fn):
+                continue
+            if self._only_contends(bad, point):
                 continue
             retry = self._made(fn, loop, point, bad)
             if polls:
@@ -576,6 +597,21 @@ class Retries:
         around = [s for s in _own(loop.body) if isinstance(s, f.Try) and s is not inner and _within(inner, s)]
         catching = [h for s in around if s.body and s.body[0].at <= inner.at < s.body[-1].end for h in s.handlers]
         return bool(catching) and all(self._is_no_failure(h, fn) for h in catching)
+
+    @staticmethod
+    def _only_contends(bad: Pass, point: Point) -> bool:
+        """Whether a loop is left with any error but one that tells of another writer, by a test of Go: `!IsErrNameExists(err)`."""
+        for test, leaves in bad.exits:
+            negated = isinstance(test, f.Un) and test.op == "not"
+            call = test.value if isinstance(test, f.Un) and negated else test
+            if not isinstance(call, f.Call) or negated is not leaves:
+                continue
+            given = [dotted(arg.value) for arg in call.args]
+            if point.error and point.error in given:
+                told = (last_name(call.fn), *(name.rpartition(".")[2] for name in given if name != point.error))
+                if any(_CONTENDS.search(name) for name in told):
+                    return True
+        return False
 
     def _uses_element(self, loop: f.Loop, point: Point, fn: Fun) -> bool:
         """Whether what is tried is another thing on each pass: the next host, the next port."""
@@ -912,6 +948,24 @@ def _calls_itself(fn: Fun) -> bool:
     return False
 
 
+def _goes_down(error: str, call: f.Call, loop: f.Loop) -> bool:
+    """Whether an error is asked for the one behind it: a chain of errors is gone through, and nothing is tried."""
+    if isinstance(call.fn, f.Ref) and "." not in call.fn.name:
+        return [dotted(arg.value) for arg in call.args] == [error] and last_name(call.fn).lower() in ("unwrap", "cause")
+    base = dotted(call.fn).rpartition(".")[0]
+    if call.args or not base:
+        return any(dotted(arg.value) == error for arg in call.args) and last_name(call.fn).lower() in ("unwrap", "cause")
+    if base == error:
+        return True
+    for node in walk_block(loop.body):
+        if isinstance(node, f.Assign) and node.at < call.at and node.value is not None:
+            targets = {n.name for target in node.targets for n in walk(target) if isinstance(n, f.Ref)}
+            if base in targets:
+                value = node.value.value if isinstance(node.value, f.Cast) else node.value
+                return dotted(value) == error or any(isinstance(n, f.Ref) and n.name == error for n in walk(value))
+    return False
+
+
 def _asks(loop: f.Loop, askers: set[str]) -> bool:
     """Whether a loop asks a person, by one of these calls."""
     return any(isinstance(n, f.Call) and last_name(n.fn) in askers for n in walk_block(loop.body))
@@ -995,7 +1049,9 @@ def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) ->
                     isinstance(value, f.Index) or (isinstance(value, f.Call) and _OTHERS.match(last_name(value.fn)))
                 ):
                     found = "another"
-    if {name.partition(".")[0] for name in given} & _taken(path):
+                if names & heads and isinstance(value, f.Call) and last_name(value.fn) == "get" and _counts_on(value, loop):
+                    found = "another"
+    if {name.partition(".")[0] for name in given} & (_taken(path) | _came_next(loop)):
         return "finite"
     counters = _changed(loop, path)
     if any(not (_COUNTS_TRIES.search(n) and len(n) > 1) for n in given & counters) and loop.form != "each":
@@ -1012,6 +1068,12 @@ def _moves(loop: f.Loop, path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...]) ->
     return found
 
 
+def _counts_on(call: f.Call, loop: f.Loop) -> bool:
+    """Whether a call is given the number of the pass, as `list.get(i)` is."""
+    counted = _changed(loop, ())
+    return any(isinstance(n, f.Ref) and n.name in counted for arg in call.args for n in walk(arg.value))
+
+
 def _taken(path: tuple[f.Stmt, ...]) -> set[str]:
     """Names that hold what was taken out, or a part of it: what failed is not tried again, the one behind it is."""
     out: set[str] = set()
@@ -1025,6 +1087,41 @@ def _taken(path: tuple[f.Stmt, ...]) -> set[str]:
                 for target in node.targets:
                     out |= {n.name for n in walk(target) if isinstance(n, f.Ref)}
     return out
+
+
+def _came_next(loop: f.Loop) -> set[str]:
+    """Names that hold what an iterator has come to in this pass: it ends by itself, and the next pass has another."""
+    found: dict[str, set[str]] = {}
+    stepped: set[str] = set()
+    for node in walk_block(loop.body):
+        value = node.value if isinstance(node, f.Assign) else None
+        value = value.value if isinstance(value, f.Await) else value
+        if isinstance(node, f.Call):
+            base, _, last = dotted(node.fn).rpartition(".")
+            if _STEPS.fullmatch(last) and _ITERATOR.fullmatch(base.rpartition(".")[2]):
+                stepped.add(base)
+        elif isinstance(node, f.Assign) and isinstance(value, f.Call):
+            base = dotted(value.fn).rpartition(".")[0]
+            if base:
+                names = {n.name for target in node.targets for n in walk(target) if isinstance(n, f.Ref)}
+                found.setdefault(base, set()).update(n for n in names if not ERROR_NAME.fullmatch(n))
+    return {name for base in stepped for name in found.get(base, ())}
+
+
+def _leaves_out(path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...], fn: Fun) -> bool:
+    """Whether what is tried was the first of a list that gets shorter before the next try."""
+    cut = {
+        dotted(node.targets[0])
+        for stmt in path
+        for node in walk(stmt)
+        if isinstance(node, f.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.value, f.Slice)
+        and dotted(node.value.base) == dotted(node.targets[0])
+    } - {""}
+    heads = {n.name.partition(".")[0] for call in calls for n in walk(call) if isinstance(n, f.Ref)}
+    made = (d.expr for head in heads for d in fn.body.definitions.get(head, ()))
+    return any(isinstance(expr, f.Index) and dotted(expr.base) in cut for expr in made)
 
 
 def _is_remedied(kinds: tuple[str, ...], path: tuple[f.Stmt, ...]) -> bool:

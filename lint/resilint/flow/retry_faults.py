@@ -43,6 +43,8 @@ _OPENS = re.compile(r"f?open$|open_?file$", re.IGNORECASE)
 _TAKES = re.compile(r"_*(recv|receive|accept|poll|take|dequeue|consume|fetch_?(one|next)|next)", re.IGNORECASE)
 _AWAITS = re.compile(r"_*(?:a?wait_(?:for|until|till)_|(?:until|till)_)", re.IGNORECASE)
 """Functions whose callers want to go on only when something is there."""
+_STANDS_BY = re.compile(r"_*(?:[aA]?[wW]ait_?(?:[fF]or|[uU]ntil|[tT]ill)|[uU]ntil|[pP]oll_?(?:[fF]or|[uU]ntil))(?=_|[A-Z])")
+"""The same, in the spellings of every language."""
 _LOCAL = ("pure", "make", "configure", "log", "hash", "wait", "sleep", "decode", "cancel")
 _RAN_OUT = re.compile(r"time_?d?_?out|timed|expired|deadline", re.IGNORECASE)
 
@@ -111,6 +113,8 @@ class RetryFaults:
             where = pause.node if pause.node is not None and pause.seconds > 0 else self._head(retry)
             often = f" up to {retry.tries:g} times" if retry.tries is not None and retry.tries < inf else ""
             if pause.seconds > 0:
+                if retry.caps and _STANDS_BY.match(retry.fn.name):
+                    return  # It asks, for so long, whether something is there by now: a poll, which need not grow.
                 message = (
                     f"`{what}` is tried{often} with {say_seconds(pause.seconds)} in between each time: the pause does not grow"
                 )

@@ -79,6 +79,12 @@ class Why(NamedTuple):
     waiting: bool
 
 
+def _is_window(conditions: Iterable[Condition]) -> bool:
+    """Whether rows are picked between two values of one column, such as those of a day: what stays behind does not add to them."""
+    lower = {c.column for c in conditions if c.op in (">", ">=")}
+    return any(c.op == "between" or (c.op in ("<", "<=") and c.column in lower) for c in conditions)
+
+
 class Link(NamedTuple):
     """One call of a chain, or an attribute it begins with."""
 
@@ -275,9 +281,9 @@ class Scans:
                     value = given[0]
                 if value:
                     return Why(f"whose {c.column} is {value}", True)
-            if self._is_undone(c):
+            if self._is_undone(c) and not _is_window(known):
                 return Why(f"whose {c.column} is {'not set' if c.op in ('is', 'isnull') else 'false'}", True)
-        timed = next((c for c in known if self.is_time(c)), None)
+        timed = next((c for c in known if self.is_time(c)), None) if not _is_window(known) else None
         stated = next((c for c in known if self._is_state(c.column) and c.op in _EQUAL and "?" in c.values), None)
         queue = next((t for t in tables if any(w in self.words.of("row_queue") for w in words(t))), "")
         if queue and (timed is not None or stated is not None or not known):

@@ -748,7 +748,8 @@ class Slots:
                 some = rows[:1] or [Bound(slot=slot) for slot in sorted(wanted)[:1]]  # type: ignore[arg-type]
                 yield from (Source(r, (Slot("unknown", r, holder=obj),)) for r in some)
                 continue
-            yield from (s for s in self.of_object(part, wanted))
+            own = self._overruled([part], table)
+            yield from (s for s in self.of_object(part, wanted) if s.bound.slot in own or s.bound.slot not in overruled)
         if entry is not None and name and self.language(obj) == "python":
             yield from self._of_classes(obj, table, name, binds, wanted)
         if where is not None or obj.kind == "instance":

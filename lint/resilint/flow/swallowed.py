@@ -391,6 +391,9 @@ class Swallowed:
             return None
         if not leaves:
             following = self._next_wait(caught, caught.stmt.end if loop is None or "falls" in ends else loop.end)
+            behind = following.loop if following is not None else None
+            if isinstance(behind, f.Loop) and behind is not loop and self._stops_otherwise(behind, fn):
+                return None
             if following is not None:
                 return f"the code goes on to `{_said(following)}`", (self.program.step(fn, following.call, "goes on here"),)
         caller = self._caller(fn)

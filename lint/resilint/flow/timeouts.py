@@ -80,7 +80,8 @@ class Timeouts:
         self._disabled_at: set[tuple[str, int]] = set()
         self._seen: set[object] = set()
         self._written()
-        for wait in program.start_waits:
+        # What production asks is shown rather than what its tests do.
+        for wait in sorted(program.start_waits, key=lambda wait: wait.fn.module.is_test):
             if wait.kind not in ("network", "query", "connect"):
                 continue
             if wait.bound == inf:
@@ -136,8 +137,10 @@ class Timeouts:
             return  # The database of a test is its own: nobody else waits for it.
         if fn.module.is_test and program.test_code.is_ended(fn.module.path, fn.module.facts):
             return
-        if kind == "network" and program.settings.is_test_code(fn.module.path):
+        if kind == "network" and (program.settings.is_test_code(fn.module.path) or fn.module.is_helper):
             return  # Who runs a test waits for the server under test, and whatever runs tests ends one that hangs.
+        if kind == "network" and wait.fn.module.is_test and not fn.module.is_test:
+            return  # What a test asks without a limit tells nothing of those who ask in production.
         key = ("missing", kind, fn.module.path, node.at, node.end)
         if key in self._seen or (fn.module.path, node.end) in self._disabled_at:
             return
@@ -198,6 +201,7 @@ class Timeouts:
         steps: tuple[Step, ...],
         row: Bound | None = None,
         use: str = "",
+        severity: Severity | None = None,
     ) -> None:
         fn, node = where
         # An assignment and the value it assigns end at one place.
@@ -211,7 +215,7 @@ class Timeouts:
                 self.program.span_of(fn, node),
                 f"`{text}` switches the timeout of {short(api)} off: it can wait for ever",
                 Value(inf, confidence, steps),
-                _severity(fn),
+                _severity(fn) or severity,
                 key=key,
                 fix=self.program.mending.instead(row, fn, node, use) if row is not None else None,
             )
@@ -267,6 +271,8 @@ class Timeouts:
             if deadline.kind != "root" or deadline.made is None:
                 continue
             fn, node = deadline.made
+            if self._is_first_value(fn, node):
+                continue
             found = self._holder_above(fn)
             if found is None or (len(found[0]) > 1 and not self._makes_context(deadline)):
                 continue
@@ -296,6 +302,15 @@ class Timeouts:
                 fix = mend(fn, node, self._context_of(held, fn))
             self.dropped_context.append(Fault(where, message, Value(inf, sure, tuple(steps)), _severity(fn), key=key, fix=fix))
         return done
+
+    def _is_first_value(self, fn: Fun, node: f.Node) -> bool:
+        """Whether what is made here is what a field holds until an option or a setter of the package gives it another."""
+        for stmt, _ in fn.body.stmts:
+            if isinstance(stmt, f.Assign) and stmt.at <= node.at and node.end <= stmt.end and len(stmt.targets) == 1:
+                base, _, field = dotted(stmt.targets[0]).rpartition(".")
+                writers = self.program.names.writers_of.get(field, ()) if base else ()
+                return any(other is not fn and other.module.folder == fn.module.folder for other in writers)
+        return False
 
     def _makes_context(self, deadline: Deadline) -> bool:
         """Whether a fresh context is written as one: what makes its own without a word (`http.NewRequest`) merely takes none."""
@@ -426,12 +441,21 @@ class Timeouts:
                 and not self._is_set_anew(found)
             ):
                 fn, node = found.where
+                need = self._need(found)
+                if need is not None and need.quiet_for_streams and _streams(self.program, fn):
+                    continue
                 confidence = self.program.knowledge.sure(slot.bound)
                 hops = slot.flow.hops if slot.flow is not None else ()
                 if hops and (hops[-1].path, hops[-1].end) == (fn.module.path, node.end):
                     hops = hops[:-1]  # that is the finding's own place
                 steps = self.program.trace(hops)
-                self._add_disabled((fn, node), found.api, "", confidence, steps, slot.bound, self._use(found))
+                severity = Severity(need.severity) if need is not None else None
+                self._add_disabled((fn, node), found.api, "", confidence, steps, slot.bound, self._use(found), severity)
+
+    def _need(self, found: WrittenSlot) -> Need | None:
+        """What a server needs this timeout for: switched off, it matters as much as where it is left out."""
+        kind = self.program.knowledge.of(found.where[0].module.language).type(found.api.rpartition(".")[0])
+        return next((need for need in kind.needs if found.slot.bound.slot in need.any), None) if kind is not None else None
 
     def _keeps_idle(self, found: WrittenSlot) -> bool:
         """Whether what is switched off only ends connections that nobody uses, of a client: no call waits for that."""
@@ -921,7 +945,7 @@ def _server(program: Program, entry: TypeEntry, obj: Obj, fn: Fun, node: f.Node)
     wanted = frozenset(s for need in entry.needs for s in need.any)
     sources = program.slots.of_object(obj, wanted)
     unmet = [need for need in entry.needs if not _met(need, sources) and not (need.quiet_for_streams and _streams(program, fn))]
-    if not unmet or is_local(program, entry, obj, fn):
+    if not unmet or is_local(program, entry, obj, fn) or program.slots.escaped(obj):
         return
     unmet = [need for need in unmet if not _met_by_each(program, entry, need, obj, fn.module.language)]
     unmet = [need for need in unmet if _has_work(program, need, obj)]

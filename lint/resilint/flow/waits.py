@@ -434,6 +434,8 @@ class _Judge:
             libraries = self._running[module.language] = frozenset(name for library in owners for name in library.modules)
         if module.is_test:
             return bool(libraries)
+        if module.language == "java" and "java.lang" in libraries:
+            return True  # Every file has that package without a word.
         return any(imp.target in libraries or imp.target.partition(".")[0] in libraries for imp in module.facts.imports)
 
     def _instance(self, name: str, fn: Fun) -> Obj | None:
@@ -703,7 +705,11 @@ class _Judge:
         while obj is not None and len(chain) < _LINKS:
             chain.append(obj)
             obj = obj.parent
-        carriers = [x for x in reversed(chain) if self._carries(x) and x.frame is not None and x.kind in ("new", "call")]
+        carriers = [
+            x
+            for x in reversed(chain)
+            if self._carries(x) and x.frame is not None and x.kind in ("new", "call") and not self._is_asked_for(x)
+        ]
         # A session whose sockets have limits of their own is no place for those.
         carriers.sort(key=lambda carrier: not self._has_place_for(carrier, enough))
         if carriers:
@@ -719,6 +725,16 @@ class _Judge:
                 if found is not None:
                     return found
         return None
+
+    def _is_asked_for(self, obj: Obj) -> bool:
+        """Whether an object is only what a client stands on, and was asked of it by a method without arguments."""
+        above = obj.parent
+        if obj.kind != "call" or above is None or not isinstance(obj.node, f.Call) or obj.node.args:
+            return False
+        name = self.resolver.external_type(above)
+        levels = list(self.program.knowledge.of(self.slots.language(above)).mro(name)) if name else []
+        ready = any(level.role in ("client", "pool") for level in levels) and any(level.carries for level in levels)
+        return ready and obj.maker.partition("#")[0].rpartition(".")[0] == name
 
     def _has_place_for(self, obj: Obj, enough: frozenset[str]) -> bool:
         """Whether one of these slots can be written where an object is made."""

@@ -765,6 +765,8 @@ class Module:
     functions: list[Fun] = field(default_factory=list)
     classes: list[Klass] = field(default_factory=list)
     is_test: bool = False
+    is_helper: bool = False
+    """Of a package that only tests import."""
     beans: dict[int, BeanDecl] = field(default_factory=dict)
     """Of a file of XML: the bean that each method makes."""
     scans: set[Scan] = field(default_factory=set)

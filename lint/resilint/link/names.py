@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from resilint.knowledge.index import Table
 
 
+_TESTS = re.compile(
+    r"(?:^|.*[-_.])(?:mock|fake|stub|test|fixture)(?:s|ing|ers?|util(?:s|ities)?|help(?:s|ers?))?(?:[-_.].*)?", re.IGNORECASE
+)
+"""Folders of what tests need."""
+
+
 class Package:
     """A Go package: the files of one directory that share a package clause; tests apart."""
 
@@ -85,6 +91,8 @@ class Names:
         old = self.modules.get(path)
         new = self._module(path, facts) if facts is not None and facts.kind in CODE else None
         wired = self._beans.put(path, facts)
+        if old is not None and new is not None and old.is_helper:
+            new.is_helper = new.is_test = True
         if not wired and old is not None and new is not None and self._same_place(old, new):
             self.modules[path] = new
             self._exchange(old, new)
@@ -105,11 +113,12 @@ class Names:
     def _module(self, path: str, facts: f.FileFacts) -> Module:
         return module_of(path, _whole(facts), self._is_test(path) or self._is_test_code(facts))
 
-    @staticmethod
-    def _same_place(old: Module, new: Module) -> bool:
+    def _same_place(self, old: Module, new: Module) -> bool:
         """Whether a file takes the place of its old self: nothing that leads to it by its path or package changes."""
         same = old.language == new.language and old.is_test == new.is_test
-        return same and (old.language != "go" or old.facts.package == new.facts.package)
+        if not same or old.language != "go":
+            return same
+        return old.facts.package == new.facts.package and self._helpers_of(old) == self._helpers_of(new)
 
     # ------------------------------------------------------------ building
 
@@ -152,6 +161,35 @@ class Names:
                         index.setdefault(name, []).append(fun)
         for package in self._packages.values():
             self._share_methods(package)
+        self._mark_helpers()
+
+    def _mark_helpers(self) -> None:
+        """Go packages that are named after what tests need, and that only tests import, directly or through each other."""
+        named = [package for package in self._packages.values() if _speaks_of_tests(package)]
+        self._for_tests = {package.path for package in named}
+        if not named:
+            return
+        users: dict[str, list[Module]] = {}
+        for module in self.modules.values():
+            if module.language == "go":
+                if module.is_helper:
+                    module.is_helper, module.is_test = False, self._is_test(module.path) or self._is_test_code(module.facts)
+                for target in self._helpers_of(module):
+                    users.setdefault(target, []).append(module)
+        found = True
+        while found:
+            found = False
+            for package in named:
+                plain = [module for module in package.modules if not module.is_helper and not module.path.endswith("_test.go")]
+                above = users.get(package.path, ())
+                if plain and above and all(user.is_test or user in plain for user in above):
+                    found = True
+                    for module in plain:
+                        module.is_helper = module.is_test = True
+
+    def _helpers_of(self, module: Module) -> set[str]:
+        """Of the packages that are named after tests those that a file imports."""
+        return {imp.target for imp in module.facts.imports if imp.target in self._for_tests}
 
     def _listed(self, fun: Fun) -> Iterator[tuple[dict[str, list[Fun]], Iterable[str]]]:
         """The indices in which a function stands, with the names under which it does."""
@@ -391,6 +429,13 @@ class Names:
 
 _PASSED_ON = 3
 """Files through which a name comes at most."""
+
+
+def _speaks_of_tests(package: Package) -> bool:
+    """Whether a package of a module, none of a command, lies in a folder that is named after what tests need."""
+    folder = package.modules[0].folder
+    inside = folder[len(package.root) :].strip("/") if package.root else folder
+    return package.name != "main" and any(_TESTS.fullmatch(part) for part in inside.split("/"))
 
 
 def exchanged(index: dict[str, list[Any]], name: str, one: Fun | Klass, put: bool) -> None:

@@ -29,11 +29,21 @@ class TestCode:
             # Only what every run of the file needs: a plugin that offers help to tests asks for the framework where it can.
             needed = (imp for imp in facts.imports if imp.function == 0 and not imp.guarded and not imp.level)
             return any(imp.target in self._frameworks and f"{imp.target}.{imp.name}" not in self._lent for imp in needed)
-        return facts.kind == "go" and self._takes_handle(facts)
+        return facts.kind == "go" and (self._takes_handle(facts) or self._is_made_for_tests(facts))
 
     def is_ended(self, path: str, facts: f.FileFacts) -> bool:
         """Whether a runner that ends what takes too long runs a file: nothing in it can wait for ever."""
-        return path.endswith(self._limited) or self._takes_handle(facts) if self._limited else False
+        if not self._limited:
+            return False
+        return path.endswith(self._limited) or self._takes_handle(facts) or (facts.kind == "go" and self._is_made_for_tests(facts))
+
+    def _is_made_for_tests(self, facts: f.FileFacts) -> bool:
+        """Whether a file of a package that is no command imports what only tests do."""
+        return (
+            facts.package != "main" and any(imp.target.startswith(self._imports) for imp in facts.imports)
+            if self._imports
+            else False
+        )
 
     def _takes_handle(self, facts: f.FileFacts) -> bool:
         if not any(imp.target in self._modules for imp in facts.imports):

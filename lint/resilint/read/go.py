@@ -222,7 +222,9 @@ def read(data: bytes) -> FileFacts:
     return facts_of(r, root, "go", hard)
 
 
-_NEW_OF_VALUE = re.compile(rb"\bnew\((?=\s*(?:(?!func\b|struct\b|interface\b)[\w.]+\s*[({+\-*/%]|[\d\"'`\-+!^&<]))")
+_NEW_OF_VALUE = re.compile(
+    rb"\bnew\((?=\s*(?:(?!func\b|struct\b|interface\b)[\w.]+\s*(?:[({+\-*/%=!<>&|^]|\[\s*(?:[\d\"'`]|[\w.]*[(:+\-]))|[\d\"'`\-+!^&<]))"
+)
 
 
 def _parse_again(data: bytes, root: Node) -> Node:

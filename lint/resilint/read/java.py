@@ -220,6 +220,7 @@ class _Reader(Reading):
         "fields",
         "hoisted",
         "in_class",
+        "links",
         "locals",
         "sink",
     )
@@ -234,6 +235,8 @@ class _Reader(Reading):
         self.fields: dict[str, str] = {}
         self.hoisted: list[Stmt] = []
         self.in_class = -1
+        self.links = 0
+        """Calls of a chain at hand whose holders are being read."""
         self.locals: set[str] = set()
         self.sink: _Sink | None = None
 
@@ -244,11 +247,27 @@ _SELF = (Param("this", "self"),)
 
 def read(data: bytes) -> FileFacts:
     """The facts of a Java file. Never raises; broken parts stand in `errors`, sound ones are kept."""
-    root, hard = parsed(_PARSER, data, (b";", b"}", b"*/"))
+    root, hard = parsed(_PARSER, data, _ENDS)
+    if root.has_error and hard is None:
+        root = _parse_again(data, root)
     r = _Reader(data, root)
     for kid in root.named_children:
         _top(r, kid, 0)
     return facts_of(r, root, "java", hard)
+
+
+_ENDS = (b";", b"}", b"*/")
+_ON_DOTS = re.compile(rb"@\s*[\w.]*\w(?:\s*\([^()]*\))?(?=\s*\.\.\.)")
+
+
+def _parse_again(data: bytes, root: Node) -> Node:
+    """The grammar knows no annotation in front of the dots of `String @Nullable ... names`: such a file is read as if there were
+    none."""
+    changed = _ON_DOTS.sub(lambda found: b" " * len(found[0]), data)
+    if changed == data:
+        return root
+    again, hard = parsed(_PARSER, changed, _ENDS)
+    return root if again.has_error or hard is not None else again
 
 
 # ---------------------------------------------------------------- top level
@@ -1206,7 +1225,13 @@ def _call(r: _Reader, n: Node, d: int) -> Expr:
             text = _chain(r, text)
             r.calls.add(text)
             return Call(at, end, Ref(at, stop, text), _args(r, arguments.named_children, d))
-    base = _EXPR[kind](r, holder, d + 1)
+    if kind == _INVOCATION:
+        # Half a step deeper: a chain of calls nests by two nodes a link, half of what a step may cost; long builders are common.
+        r.links += 1
+        base = _call(r, holder, d + (r.links & 1))
+        r.links -= 1
+    else:
+        base = _EXPR[kind](r, holder, d + 1)
     text = r.text[name.start_byte : stop]
     if base.__class__ is Ref:
         text = f"{base.name}.{middle}{text}"
