@@ -34,23 +34,26 @@ class Runs:
         self.program = program
         self.resolver = program.resolver
         self.words = Words(program)
-        self._memo: dict[Fun, Run] = {}
+        self._memo: dict[tuple[Fun, bool], Run] = {}
 
-    def of(self, fn: Fun) -> Run:
-        """How a function comes to run; where it is both a job's and a request's, it is a job's."""
-        found = self._memo.get(fn)
+    def of(self, fn: Fun, node: f.Node) -> Run:
+        """How a place in a function comes to run; where it is both a job's and a request's, it is a job's."""
+        key = fn, self._loops_with_pause(fn, node)
+        found = self._memo.get(key)
         if found is None:
-            found = self._memo[fn] = self._find(fn)
+            found = self._memo[key] = self._find(*key)
         return found
 
-    def _find(self, fn: Fun) -> Run:
+    def _find(self, fn: Fun, looped: bool) -> Run:
         seen: dict[Fun, tuple[Step, ...]] = {fn: ()}
+        # What calls from beside its own loop, as a server does before it goes on to listen, calls once.
+        beside: set[Fun] = set() if looped else {fn}
         layer = [fn]
         request: Run | None = None
         for _ in range(_DEPTH):
             following: list[Fun] = []
             for one in layer:
-                run = self._own(one, seen[one])
+                run = self._own(one, seen[one], one not in beside)
                 if run is not None and run.kind == "job":
                     return run
                 request = request or run
@@ -63,6 +66,7 @@ class Runs:
                         return Run("job", Confidence.HIGH, (said, *seen[one]))
                     if site.fn not in seen and len(seen) < _MOST:
                         seen[site.fn] = (step, *seen[one])
+                        beside.add(site.fn)
                         following.append(site.fn)
                 parent = one.parent
                 if parent is not None and parent not in seen:
@@ -71,7 +75,7 @@ class Runs:
             layer = following
         return request or Run("")
 
-    def _own(self, fn: Fun, steps: tuple[Step, ...]) -> Run | None:
+    def _own(self, fn: Fun, steps: tuple[Step, ...], looped: bool) -> Run | None:
         entry = self.program.entries.get(fn)
         if entry is not None and entry.kind in ("job", "tool"):
             return Run(
@@ -80,7 +84,7 @@ class Runs:
         scheduled = self._by_schedule(fn)
         if scheduled is not None:
             return Run("job", Confidence.HIGH, (scheduled, *steps))
-        if self._loops_with_pause(fn):
+        if looped and self._loops_with_pause(fn):
             return Run("job", Confidence.HIGH, (self._at(fn, f"{fn.head.qual} goes round for ever, with a pause"), *steps))
         if entry is not None and entry.kind == "request":
             return Run("request", Confidence.HIGH, steps)
@@ -98,8 +102,11 @@ class Runs:
             isinstance(arm.node, f.Loop) and self._goes_round(arm.node, site.fn) for arm in site.arm.chain() if arm.kind == "loop"
         )
 
-    def _loops_with_pause(self, fn: Fun) -> bool:
-        return any(isinstance(stmt, f.Loop) and self._goes_round(stmt, fn) for stmt, _ in fn.body.stmts)
+    def _loops_with_pause(self, fn: Fun, node: f.Node | None = None) -> bool:
+        return any(
+            isinstance(stmt, f.Loop) and (node is None or stmt.at <= node.at < stmt.end) and self._goes_round(stmt, fn)
+            for stmt, _ in fn.body.stmts
+        )
 
     def _goes_round(self, loop: f.Loop, fn: Fun) -> bool:
         if loop.form == "each":

@@ -254,7 +254,7 @@ class Scans:
     def _scan(
         self, fn: Fun, node: f.Node, table: str, why: Why, extra: tuple[Step, ...] = (), row: SelectRow | None = None
     ) -> Scan | None:
-        run = self.runs.of(fn)
+        run = self.runs.of(fn, node)
         if run.kind == "request" or (run.kind == "" and not why.waiting):
             return None
         rows = f"every row of `{table}`" if table else "every row"

@@ -38,8 +38,9 @@ def binary(data: bytes, kind: str) -> ReadError | None:
     """Why code that is no text at all is not read, by what `as_read` gave; `None` if it may be text. Formats say so themselves."""
     if not KINDS[kind].code:
         return None
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return ReadError(0, "encoded as UTF-16, not UTF-8")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        wide = data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE))
+        return ReadError(0, f"encoded as UTF-{32 if wide else 16}, not UTF-8")
     nul = data.find(b"\0", 0, 8192)
     return None if nul < 0 else ReadError(nul, "binary data, not text")
 

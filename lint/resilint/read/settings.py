@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import re
 from collections.abc import Iterator
@@ -52,8 +53,9 @@ class Broken(Exception):
 
 def unreadable(data: bytes) -> ReadError | None:
     """Why these bytes are no text in UTF-8 or a superset of ASCII at all; `None` if they may be."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return ReadError(0, "encoded as UTF-16, not UTF-8")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        wide = data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE))
+        return ReadError(0, f"encoded as UTF-{32 if wide else 16}, not UTF-8")
     nul = data.find(b"\0", 0, 8192)
     return None if nul < 0 else ReadError(nul, "binary data, not text")
 
