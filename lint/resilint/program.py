@@ -497,6 +497,10 @@ class Program:
             if head in scope.params or any(d.kind not in ("function", "class") for d in scope.body.definitions.get(head, ())):
                 return True
             scope = scope.parent
+        if not rest and module.language == "python" and head not in module.declared:
+            # A variable of the file.
+            if any(d.kind not in ("function", "class", "import") for d in module.functions[0].body.definitions.get(head, ())):
+                return True
         if module.language == "go":
             return not rest and head not in self.names.package_of(module).functions
         return "*" in module.imports or any(self._may_rename(imp, rest, module) for imp in module.imports.get(head, ()))
