@@ -497,10 +497,8 @@ class Program:
             if head in scope.params or any(d.kind not in ("function", "class") for d in scope.body.definitions.get(head, ())):
                 return True
             scope = scope.parent
-        if not rest and module.language == "python" and head not in module.declared:
-            # A variable of the file.
-            if any(d.kind not in ("function", "class", "import") for d in module.functions[0].body.definitions.get(head, ())):
-                return True
+        if not rest and module.language == "python" and _is_variable(head, module):
+            return True
         if module.language == "go":
             return not rest and head not in self.names.package_of(module).functions
         return "*" in module.imports or any(self._may_rename(imp, rest, module) for imp in module.imports.get(head, ()))
@@ -990,3 +988,11 @@ class Program:
         from resilint.link.callgraph import call_graph
 
         return call_graph(self)
+
+
+def _is_variable(name: str, module: Module) -> bool:
+    """Whether a file gives a name of its own a value that may be a function."""
+    if name in module.declared:
+        return False
+    definitions = module.functions[0].body.definitions.get(name, ())
+    return any(d.kind not in ("function", "class", "import") for d in definitions)
