@@ -29,6 +29,7 @@ class ToyProgram:
     paths: list[str]
     knowledge: Knowledge | None
     names: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(modules={}))
+    spawns: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         self.looks = Looks(self.texts.source)

@@ -8,6 +8,8 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from resilint.flow.elements import Elements
+from resilint.flow.resolve import Resolver
 from resilint.flow.worst import Worsts
 from resilint.knowledge.index import spawning
 from resilint.link.code import CallSite
@@ -329,3 +331,41 @@ def test_a_body_that_is_visited_again_is_decoded_no_third_time(linked: Linked, m
     assert {name for name, _ in reach.attributes} == {f"c{n}" for n in range(9)}
     assert visited.count("use") > 2
     assert max(map(decoded.count, decoded)) == 2
+
+
+def test_what_a_copy_of_copies_holds_under_a_key_is_asked_of_each_copy_once(
+    linked: Linked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    keyed = Resolver._keyed
+
+    def counted(self: Resolver, thing: Any, key: str) -> Any:
+        asked.append(key)
+        if len(asked) > 1_000:
+            raise AssertionError("asked without end")
+        return keyed(self, thing, key)
+
+    monkeypatch.setattr(Resolver, "_keyed", counted)
+    copies = "".join(f"    d{n} = dict(d{n - 1})\n    d{n}.update(d{n - 1})\n" for n in range(1, 31))
+    head = "import requests\n\n\ndef load(url):\n    d0 = {'timeout': None}\n"
+    program = linked("load.py", head + copies + "    requests.get(url, **d30)\n")
+    assert [wait.bound for wait in program.all_waits] == [float("inf")]
+    assert asked
+
+
+def test_an_element_of_a_copy_of_copies_is_not_sought_without_end(linked: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    inner = Elements._of
+
+    def counted(self: Elements, *given: Any) -> Any:
+        asked.append(given)
+        if len(asked) > 20_000:
+            raise AssertionError("asked without end")
+        return inner(self, *given)
+
+    monkeypatch.setattr(Elements, "_of", counted)
+    copies = "".join(f"    d{n} = dict(d{n - 1})\n    d{n}.update(d{n - 1})\n" for n in range(1, 31))
+    head = "import requests\n\n\ndef load(url, limit):\n    d0 = {'timeout': limit}\n"
+    program = linked("load.py", head + copies + "    requests.get(url, timeout=d30['timeout'])\n\n\nload('http://a', 3)\n")
+    assert list(program.all_waits)
+    assert asked

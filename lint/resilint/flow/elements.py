@@ -54,6 +54,8 @@ Keys = tuple[list[Thing], ...]
 
 _ROUNDS = 2
 """How often a generator is entered while it is asked what it gives."""
+_STEPS = 4_000
+"""Things that one question asks for their elements before the rest is not known."""
 
 
 class Store(NamedTuple):
@@ -78,6 +80,7 @@ class Elements:
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
         self._asked: set[tuple[object, ...]] = set()
+        self._steps = 0
         self._delegating: list[Fun] = []
         self._stores: dict[Fun, dict[str, list[Store]]] = {}
         self._users: dict[str, list[Fun]] | None = None
@@ -118,6 +121,10 @@ class Elements:
         """Elements of a thing; with constant keys only those, where they are known. `here`: where in the body of `frame`."""
         key = (flow.thing, frame, tuple(keys or ()), here)
         if key in self._asked:  # `options = {**options, …}` in a loop, `tasks = list(tasks)`: it holds itself
+            return
+        self._steps = self._steps + 1 if self._asked else 0
+        if self._steps > _STEPS:  # `b = dict(a); b.update(a)`, and so on: each copy asks the one before it twice
+            yield Flow(Unknown("an element of a copy of many copies"), flow.hops)
             return
         self._asked.add(key)
         try:

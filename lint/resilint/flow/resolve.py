@@ -127,6 +127,8 @@ class Resolver:
         self.names = names
         self.knowledge = knowledge
         self._keying: set[tuple[Thing, str]] = set()
+        self._known_keys: dict[tuple[Thing, str], Flows | None] = {}
+        self._circles = 0
         self._memo: dict[Any, Any] = {}
         self._gaps: set[Any] = set()
         """Questions whose remembered answer has used up its share: asked for themselves, they are looked at again in full, so that
@@ -1214,13 +1216,24 @@ class Resolver:
 
     def keyed(self, thing: Thing, key: str) -> Flows | None:
         """What a mapping holds under a text key: flows, `()` if surely nothing, `None` if not known."""
-        if (thing, key) in self._keying:  # `options = {**options, …}` in a loop holds itself
+        asked = (thing, key)
+        if asked in self._keying:  # `options = {**options, …}` in a loop holds itself
+            self._circles += 1
             return ()
-        self._keying.add((thing, key))
+        if not self._keying:
+            self._known_keys = {}
+        elif asked in self._known_keys:  # `b = dict(a); b.update(a)`: each copy of a copy asks the one before it twice
+            return self._known_keys[asked]
+        self._keying.add(asked)
+        before = self._circles
         try:
-            return self._keyed(thing, key)
+            found = self._keyed(thing, key)
         finally:
-            self._keying.discard((thing, key))
+            self._keying.discard(asked)
+        # What a circle was cut in holds only for whoever asks from inside it.
+        if self._circles == before:
+            self._known_keys[asked] = found
+        return found
 
     def unpacked(self, args: tuple[Bind, ...], depth: int = 4) -> tuple[Bind, ...]:
         """Arguments with those in the place of `*args` that the function around was given itself, where they are known."""

@@ -269,6 +269,9 @@ class Scans:
         if self.is_by_key(known):
             return None
         given = [value for value in handed if self._waits(value)]
+        queue = next((t for t in tables if any(w in self.words.of("row_queue") for w in words(t))), "")
+        # Rows of a queue stay until they are done: even those of a window grow in number as work falls behind.
+        windowed = not queue and _is_window(known)
         for c in known:
             if self._is_state(c.column) and c.op in _EQUAL:
                 value = next((v for v in c.values if self._waits(v)), "")
@@ -281,11 +284,10 @@ class Scans:
                     value = given[0]
                 if value:
                     return Why(f"whose {c.column} is {value}", True)
-            if self._is_undone(c) and not _is_window(known):
+            if self._is_undone(c) and not windowed:
                 return Why(f"whose {c.column} is {'not set' if c.op in ('is', 'isnull') else 'false'}", True)
-        timed = next((c for c in known if self.is_time(c)), None) if not _is_window(known) else None
+        timed = next((c for c in known if self.is_time(c)), None) if not windowed else None
         stated = next((c for c in known if self._is_state(c.column) and c.op in _EQUAL and "?" in c.values), None)
-        queue = next((t for t in tables if any(w in self.words.of("row_queue") for w in words(t))), "")
         if queue and (timed is not None or stated is not None or not known):
             return Why(f"by {timed.column}" if timed is not None else "that waits", True)
         if timed is not None:

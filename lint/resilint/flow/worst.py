@@ -37,6 +37,7 @@ from resilint.link.code import CallSite, Fun, children, dotted, leaves, walk, wa
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
+    from resilint.flow.deadlines import Deadline
     from resilint.flow.policies import Policy
     from resilint.flow.retries import Cap
     from resilint.flow.waits import Wait as Waiting
@@ -941,14 +942,14 @@ class Worsts:
         if entry.context is not None and 0 <= entry.context < len(binds):
             bind = binds[entry.context]
             found = self.program.deadlines.of(bind.expr, bind.frame)
-            if found and all(d.kind == "unknown" for d in found) and not self._is_lifetime(bind):
+            if _may_be_another(found) and not self._is_lifetime(bind):
                 yield None
         elif self._sends_request(target, entry) and binds[entry.request or 0].frame.fn.module.language == "go":
             bind = binds[entry.request or 0]
             flows = self.resolver.ask(bind.expr, bind.frame)
             found = self.program.deadlines.of_request(flows)
             contexts = self.program.deadlines.contexts_of(flows)
-            if found and all(d.kind == "unknown" for d in found) and not all(c and self._is_lifetime(c) for c in contexts):
+            if _may_be_another(found) and not all(c and self._is_lifetime(c) for c in contexts):
                 yield None
         if found and all(d.kind == "bounded" for d in found):
             numbers = [d.number for d in found if d.number is not None]
@@ -1071,6 +1072,12 @@ def room() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+def _may_be_another(found: Iterable[Deadline]) -> bool:
+    """Whether a context may be one of which nothing is known, where else it is that of a request, which has no deadline."""
+    kinds = {deadline.kind for deadline in found}
+    return "unknown" in kinds and kinds <= {"unknown", "request"}
 
 
 def _amount(phases: list[float]) -> str:
