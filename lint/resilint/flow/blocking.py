@@ -16,7 +16,7 @@ from resilint.flow.spawns import WAITS, Reach, Spawn, short
 from resilint.flow.values import FnVal, Obj
 from resilint.flow.waits import METHODS_OF_BUILTINS, CoroutineNames
 from resilint.knowledge.schema import CallEntry, TypeEntry
-from resilint.link.code import CallSite, Fun, dotted, last_name, leaves, walk, walk_block
+from resilint.link.code import CallSite, Fun, conjuncts, dotted, last_name, leaves, walk, walk_block
 from resilint.model import Confidence, Step
 
 if TYPE_CHECKING:
@@ -562,7 +562,7 @@ def is_for_windows(site: CallSite) -> bool:
     for arm in site.arm.chain():
         if not isinstance(arm.node, f.If) or arm.kind != "then":
             continue
-        parts = _and_ed(arm.node.test)
+        parts = conjuncts(arm.node.test)
         if any(_WINDOWS.fullmatch(_asked(part)) for part in parts):
             return True
         for part in parts:
@@ -576,19 +576,12 @@ def _has_ended(site: CallSite) -> bool:
     """Whether a test around a call says that a thread or process has ended: who collects it then does not wait."""
     for arm in site.arm.chain():
         if isinstance(arm.node, f.If) and arm.kind == "then":
-            for part in _and_ed(arm.node.test):
+            for part in conjuncts(arm.node.test):
                 if isinstance(part, f.Un) and part.op == "not" and _asked(part.value) == "is_alive":
                     return True
                 if isinstance(part, f.Bin) and part.op == "is not" and _asked(part.left) in ("poll", "exitcode", "returncode"):
                     return True
     return False
-
-
-def _and_ed(test: f.Expr) -> list[f.Expr]:
-    """The parts of a test that all hold where it holds."""
-    if isinstance(test, f.Bin) and test.op == "and":
-        return [*_and_ed(test.left), *_and_ed(test.right)]
-    return [test]
 
 
 def _asked(test: f.Expr) -> str:

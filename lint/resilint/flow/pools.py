@@ -13,7 +13,7 @@ from resilint.flow.retries import SAYS
 from resilint.flow.spawns import family, holds_call, nodes
 from resilint.flow.values import ClassVal, Flow, FnVal, Hop, Obj
 from resilint.knowledge.index import Table, doing, spawning
-from resilint.knowledge.schema import Bound, TypeEntry
+from resilint.knowledge.schema import Bound, CallEntry, TypeEntry
 from resilint.link.code import CallSite, Fun, Module, dotted, walk, walk_block
 from resilint.model import Confidence, Fix, Severity, Span, Step
 
@@ -111,6 +111,11 @@ class Unbounded:
     steps: tuple[Step, ...] = ()
     severity: Severity | None = None
     fix: Fix | None = None
+
+
+def _putting(row: CallEntry) -> bool:
+    """Calls that put an item into a queue."""
+    return row.queue is not None and row.queue.op == "put"
 
 
 def endless_threads(
@@ -690,12 +695,7 @@ class Pools:
     @cached_property
     def _putting(self) -> frozenset[str]:
         """Last segments of the calls that put an item into a queue; what gives work to an executor is none of them."""
-        calls = (
-            call for language in LANGUAGES for library in self.program.knowledge.of(language).libraries for call in library.calls
-        )
-        return frozenset(
-            n.rpartition(".")[2] for call in calls if call.queue is not None and call.queue.op == "put" for n in call.names
-        )
+        return frozenset().union(*(self.program.knowledge.of(language).lasts(_putting) for language in LANGUAGES))
 
     def _told(self, pool: Pool, faults: list[Fault]) -> bool:
         """Whether the settings say the same of a value that stands in the bean."""

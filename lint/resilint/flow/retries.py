@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from resilint import facts as f
 from resilint.flow.lists import Words
+from resilint.flow.lists import heads as heads_of
 from resilint.flow.passes import BAD, ERROR_NAME, GOOD, NESTED, NIL, STATUS, Known, Pass, Point, goes_again, names_it
 from resilint.flow.pauses import Pause, Pauses, together
 from resilint.flow.values import Frame, Num
-from resilint.link.code import Arm, CallSite, Fun, Module, dotted, last_name, walk, walk_block
+from resilint.link.code import Arm, CallSite, Fun, Module, conjuncts, dotted, last_name, walk, walk_block
 from resilint.link.code import leaves as always_leaves
 from resilint.link.looks import any_of
 
@@ -619,7 +620,7 @@ class Retries:
         names -= {"_"}
         if not self._counts(loop):
             for stmt in loop.body:
-                if isinstance(stmt, f.Assign) and stmt.value is not None and names & _heads(stmt.value):
+                if isinstance(stmt, f.Assign) and stmt.value is not None and names & heads_of(stmt.value):
                     names |= {dotted(target) for target in stmt.targets} - {""}
         picked = {
             dotted(target)
@@ -628,7 +629,7 @@ class Retries:
             for target in stmt.targets
         } - {""}
         for stmt in loop.body if picked else ():
-            if isinstance(stmt, f.Assign) and stmt.value is not None and picked & _heads(stmt.value):
+            if isinstance(stmt, f.Assign) and stmt.value is not None and picked & heads_of(stmt.value):
                 picked |= {dotted(target) for target in stmt.targets} - {""}
         body: Iterable[object] = walk_block(point.node.body) if isinstance(point.node, f.Try) else walk(point.operation)
         for node in body:
@@ -719,7 +720,7 @@ class Retries:
                             _constant(inner, said)
         known = {name: value for name, value in said.items() if "." in name or not fields}
         tests = [arm.node.test for arm in chain if isinstance(arm.node, f.If) and arm.kind == "then"]
-        return any(_is_false(part, known) for test in tests for part in _both(test))
+        return any(_is_false(part, known) for test in tests for part in conjuncts(test))
 
     @staticmethod
     def _is_of_success(atom: f.Expr, loop: f.Loop, bad: Pass) -> bool:
@@ -1119,7 +1120,7 @@ def _leaves_out(path: tuple[f.Stmt, ...], calls: tuple[f.Call, ...], fn: Fun) ->
         and isinstance(node.value, f.Slice)
         and dotted(node.value.base) == dotted(node.targets[0])
     } - {""}
-    heads = {n.name.partition(".")[0] for call in calls for n in walk(call) if isinstance(n, f.Ref)}
+    heads = {head for call in calls for head in heads_of(call)}
     made = (d.expr for head in heads for d in fn.body.definitions.get(head, ()))
     return any(isinstance(expr, f.Index) and dotted(expr.base) in cut for expr in made)
 
@@ -1154,15 +1155,6 @@ def _constant(stmt: f.Assign, said: dict[str, object]) -> None:
             said.pop(name, None)
 
 
-def _both(test: f.Expr) -> Iterator[f.Expr]:
-    """The parts of a test that all hold where it does."""
-    if isinstance(test, f.Bin) and test.op == "and":
-        yield from _both(test.left)
-        yield from _both(test.right)
-    else:
-        yield test
-
-
 def _is_false(test: f.Expr, known: dict[str, object]) -> bool:
     """Whether a test cannot hold where names have these values."""
     if isinstance(test, f.Un) and test.op == "not":
@@ -1177,14 +1169,9 @@ def _is_picked(expr: f.Expr, names: set[str]) -> bool:
     """Whether one of these names says which element, or which part, of something is taken."""
     for node in walk(expr):
         keys = (node.key,) if isinstance(node, f.Index) else (node.lo, node.hi) if isinstance(node, f.Slice) else ()
-        if any(key is not None and names & _heads(key) for key in keys):
+        if any(key is not None and names & heads_of(key) for key in keys):
             return True
     return False
-
-
-def _heads(expr: f.Expr) -> set[str]:
-    """The names that an expression begins its parts with."""
-    return {n.name.partition(".")[0] for n in walk(expr) if isinstance(n, f.Ref)}
 
 
 def _draws_anew(tried: f.Stmt, calls: tuple[f.Call, ...]) -> bool:

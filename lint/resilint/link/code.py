@@ -190,6 +190,13 @@ def children(node: Any) -> Iterator[Any]:
                     yield item
 
 
+def conjuncts(test: f.Expr) -> list[f.Expr]:
+    """The parts of a test that all hold where it holds."""
+    if isinstance(test, f.Bin) and test.op == "and":
+        return [*conjuncts(test.left), *conjuncts(test.right)]
+    return [test]
+
+
 def walk(node: Any) -> Iterator[Any]:
     """A node and everything inside it, in the order written; types as written are left out."""
     stack = [node]

@@ -7,6 +7,7 @@ import re
 
 from resilint.facts import ReadError
 from resilint.kinds import KINDS
+from resilint.read.settings import unreadable
 
 _COOKIE = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]{1,50})")
 """PEP 263: in a comment of the first line, or of the second if nothing but a comment stands above."""
@@ -36,13 +37,7 @@ def as_read(data: bytes, kind: str) -> bytes:
 
 def binary(data: bytes, kind: str) -> ReadError | None:
     """Why code that is no text at all is not read, by what `as_read` gave; `None` if it may be text. Formats say so themselves."""
-    if not KINDS[kind].code:
-        return None
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
-        wide = data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE))
-        return ReadError(0, f"encoded as UTF-{32 if wide else 16}, not UTF-8")
-    nul = data.find(b"\0", 0, 8192)
-    return None if nul < 0 else ReadError(nul, "binary data, not text")
+    return unreadable(data) if KINDS[kind].code else None
 
 
 def fault(data: bytes, kind: str) -> ReadError | None:
